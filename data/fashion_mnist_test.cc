@@ -66,7 +66,7 @@ TEST(FashionMnistTest, Conversions) {
 
 // A directory with plain IDX files of `images` images and these labels.
 std::string WriteSet(const std::string& name, uint8_t images, std::vector<uint8_t> labels, uint8_t width = 28) {
-  std::string dir = absl::StrCat(testing::TempDir(), "/", name);
+  std::string dir = absl::StrCat(testing::TempDir(), "/fashion_mnist_", name);
   std::filesystem::remove_all(dir);
   std::filesystem::create_directory(dir);
   auto write = [&dir](const char* file, std::vector<uint8_t> header, const std::vector<uint8_t>& data) {

@@ -14,11 +14,11 @@
 namespace tandem {
 namespace {
 
-// Five text files, "0.txt" to "4.txt", of two lines each: "0a", "0b" and so on.
+// Five text files, "shard_0.txt" to "shard_4.txt", of two lines each: "0a", "0b" and so on.
 std::vector<std::string> TextFiles() {
   std::vector<std::string> files;
   for (int i = 0; i < 5; ++i) {
-    files.push_back(JoinPath(testing::TempDir(), absl::StrCat(i, ".txt")));
+    files.push_back(JoinPath(testing::TempDir(), absl::StrCat("shard_", i, ".txt")));
     EXPECT_TRUE(Env::Default()->WriteFile(files.back(), {absl::StrCat(i, "a\n", i, "b\n")}).ok());
   }
   return files;
@@ -44,8 +44,9 @@ TEST(FileShardTest, EveryFileIsReadByOneWorker) {
     Strings all;
     for (int worker = 0; worker < 2; ++worker) {
       FileShardScope scope(2, worker);
-      const Dataset dataset = listed ? Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}).FlatMap(LinesOf)
-                                     : Dataset::TextLine(files);
+      const Dataset dataset = listed
+                                  ? Dataset::ListFiles({JoinPath(testing::TempDir(), "shard_?.txt")}).FlatMap(LinesOf)
+                                  : Dataset::TextLine(files);
       EXPECT_EQ(scope.datasets(), 1) << "files of FlatMap's function are dealt out already";
       const Strings lines = Lines(dataset);
       EXPECT_EQ(lines, worker == 0 ? (Strings{"0a", "0b", "2a", "2b", "4a", "4b"}) : (Strings{"1a", "1b", "3a", "3b"}));
@@ -84,7 +85,7 @@ TEST(FileShardTest, TooFewFilesAreAnError) {
   for (const char* part : {"file_shard_test.cc:", "TextLine: 5 files for 6 workers", "AutoShard::kBatch"}) {
     EXPECT_TRUE(absl::StrContains(dataset.status().message(), part)) << dataset.status();
   }
-  EXPECT_EQ(Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}).status().code(),
+  EXPECT_EQ(Dataset::ListFiles({JoinPath(testing::TempDir(), "shard_?.txt")}).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
@@ -95,7 +96,7 @@ TEST(FileShardTest, NamesASourceThatWasNotDealtOut) {
   const Dataset inside = Dataset::TextLine(files);
   EXPECT_EQ(scope.SourceNotDealt(inside.Shuffle(3).Repeat(2).Batch(4)), "");
   EXPECT_EQ(scope.SourceNotDealt(
-                Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}, {.shuffle = true}).FlatMap(LinesOf)),
+                Dataset::ListFiles({JoinPath(testing::TempDir(), "shard_?.txt")}, {.shuffle = true}).FlatMap(LinesOf)),
             "");
   EXPECT_EQ(scope.SourceNotDealt(inside.Concatenate(inside.Take(1)).Enumerate()), "");
   EXPECT_EQ(scope.SourceNotDealt(inside.Batch(0)), "");  // an error of its own

@@ -8,7 +8,7 @@
 #include "frontends/moving_average_name.h"
 #include "frontends/name_pattern.h"
 #include "frontends/rule_parts.h"
-#include "graph/assigned_value.h"
+#include "graph/module/assigned_value.h"
 #include "graph/ops.h"
 
 namespace tandem::frontends {

@@ -14,7 +14,7 @@
 #include "frontends/parameter_groups.h"
 #include "frontends/rule_parts.h"
 #include "frontends/slot_name.h"
-#include "graph/graph_nodes.h"
+#include "graph/module/graph_nodes.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 #include "gtest/gtest.h"
 
 namespace tandem::frontends {

@@ -16,11 +16,7 @@ absl::StatusOr<const LibZip*> Bind() {
   const LibrarySpec spec = {.title = "libzip", .names = {"libzip.so.4"}, .remedy = "install it (Debian's libzip4)"};
   TD_ASSIGN_OR_RETURN(const SharedLibrary library, SharedLibrary::Open(spec));
   auto zip = std::make_unique<LibZip>();
-#define TANDEM_BIND(name)                                      \
-  {                                                            \
-    TD_ASSIGN_OR_RETURN(void* symbol, library.Symbol(#name));  \
-    zip->name = reinterpret_cast<decltype(zip->name)>(symbol); \
-  }
+#define TANDEM_BIND(name) TD_RETURN_IF_ERROR(library.Bind(#name, zip->name));
   TANDEM_LIBZIP_FUNCTIONS(TANDEM_BIND)
 #undef TANDEM_BIND
   return zip.release();

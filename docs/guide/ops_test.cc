@@ -6,7 +6,7 @@
 
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 
 namespace tandem {
 namespace {

@@ -9,7 +9,7 @@
 #include "frontends/losses.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 
 namespace tandem {
 namespace {

@@ -19,8 +19,8 @@
 #include "estimator/loop/step_scalar_settings.h"
 #include "estimator/model/renamed_variables.h"
 #include "estimator/summary/model_summaries.h"
-#include "graph/graph_parts.h"
 #include "graph/index_range.h"
+#include "graph/module/graph_parts.h"
 #include "runtime/format/index.h"
 
 namespace tandem {

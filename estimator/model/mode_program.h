@@ -16,7 +16,7 @@
 #include "estimator/model/estimator_spec.h"
 #include "estimator/model/score_check.h"
 #include "frontends/summary_marks.h"
-#include "graph/graph_nodes.h"
+#include "graph/module/graph_nodes.h"
 #include "graph/replicas.h"
 #include "passes/compile/compile.h"
 

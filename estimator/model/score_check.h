@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "frontends/score_uses.h"
-#include "graph/graph_nodes.h"
+#include "graph/module/graph_nodes.h"
 
 namespace tandem {
 

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/replay/replay_request.h"
 #include "graph/graph_builder.h"
-#include "graph/graph_nodes.h"
+#include "graph/module/graph_nodes.h"
 
 namespace tandem {
 

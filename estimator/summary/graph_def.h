@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "base/dtype.h"
-#include "graph/graph_nodes.h"
+#include "graph/module/graph_nodes.h"
 #include "runtime/executable/executable.h"
 
 namespace tandem {

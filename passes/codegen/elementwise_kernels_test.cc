@@ -7,7 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "graph/gradient_cases.h"
+#include "graph/gradients/gradient_cases.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/interfaces.h"
 #include "gtest/gtest.h"

@@ -1,9 +1,9 @@
 // Expanded products have the values of the product.
 #include "passes/base/passes.h"
 
-#include "graph/interpreter/interpreter.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/dialect.h"
+#include "graph/reference/interpreter.h"
 #include "gtest/gtest.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

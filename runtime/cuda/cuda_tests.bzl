@@ -1,28 +1,7 @@
 """Forms of tests of the CUDA runtime."""
 
-load("//tools/build:jumbo.bzl", "folder_test")
-
-def cuda_session_test(name, deps, part = "run"):
-    """NAME.cc becomes the test NAME of the session.
-
-    Args:
-      name: the test's file name.
-      deps: what it needs beyond the session.
-      part: the subfolder that it is in.
-    """
-    folder_test(
-        name = name,
-        size = "small",
-        srcs = [part + "/" + name + ".cc"],
-        deps = [
-            ":cuda_session",
-            "@system//:absl",
-            "@system//:gtest_main",
-        ] + deps,
-    )
-
 def ptx_text_test(name, kernels, size = "small"):
-    """KERNELS_ptx_test.py against the text that print_KERNELS.cc prints of the library KERNELS.
+    """KERNELS_ptx_test.py against the text that print_KERNELS.cc prints of KERNELS.
 
     Args:
       name: KERNELS_ptx_test.
@@ -34,7 +13,7 @@ def ptx_text_test(name, kernels, size = "small"):
         name = printer,
         testonly = True,
         srcs = ["kernels/" + printer + ".cc"],
-        deps = [":" + kernels],
+        deps = [":device"],
     )
     native.sh_test(
         name = name,

@@ -95,7 +95,7 @@ class Session {
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas and binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error). The
   // store must have a device per replica of this process, and exactly as many when the program updates variables. A
-  // session for the program's device class must be linked in: //runtime/cpu:cpu_session, //runtime/cuda:cuda_session.
+  // session for the program's device class must be linked in: //runtime/cpu, //runtime/cuda.
   // FailedPrecondition (exit code 2) for a class without one, and where devices are not there or do not fit.
   static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Executable> executable,
                                                          std::shared_ptr<VariableStore> variables, Options options);

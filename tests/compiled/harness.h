@@ -15,7 +15,7 @@
 #include "base/host_tensor.h"
 #include "base/precision.h"
 #include "graph/graph_builder.h"
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 #include "passes/base/compile_options.h"
 #include "runtime/executable/executable.h"
 #include "runtime/session/session.h"

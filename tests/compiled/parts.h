@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "graph/parameter_servers.h"
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <random>
 
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 #include "gtest/gtest.h"
 #include "tests/compiled/harness.h"
 

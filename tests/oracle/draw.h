@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/host_tensor.h"
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 #include "runtime/executable/executable.h"
 #include "tests/oracle/models.h"
 #include "tests/oracle/reference_layers.h"

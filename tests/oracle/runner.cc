@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
-#include "graph/reference.h"
+#include "graph/reference/reference.h"
 #include "tests/oracle/draw.h"
 
 namespace tandem::oracle {

@@ -135,6 +135,12 @@ def public_packages():
     equal(found("visibility", tree), ["passes/BUILD:1: public"])
 
 
+def built_tests():
+    tree = {"a/BUILD": 'srcs = ["b_test.cc"]', "a/b_test.cc": "", "a/sub/c_test.cc": "", "d/BUILD": 'glob(["*_test.cc"])',
+            "d/e_test.cc": ""}
+    equal(found("built_tests", tree), ["a/sub/c_test.cc: not in a/BUILD"])
+
+
 def code_words():
     page = "`Left` and `RightOne`, `a_b`, `a_*`, `absl::Mutex`, `passes/a.h`.\n```\nNotHere\n```\n"
     tree = {"docs/developers/" + "a.md": page, "passes/a.h": "class RightOne; int a_b;\n"}
@@ -174,4 +180,5 @@ xunit.run("presubmit", [(f.__name__, f) for f in (
     a_file_reaches_a_costly_header_that_it_does_not_use, files_that_use_a_costly_header_may_reach_it,
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
-    kinds_of_commands, kinds_in_passes, json_of_others, public_packages, walls)])
+    kinds_of_commands, kinds_in_passes, json_of_others, public_packages, walls,
+    built_tests)])

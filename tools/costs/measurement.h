@@ -51,8 +51,7 @@ class MeasurementBuilder {
 };
 
 // Runs the program at `path` on random inputs: first a few times to warm up, then with timing for at least `seconds`
-// and three runs. Link //tools/costs:measure_on_random_inputs. With `threads` 0, as many threads as the machine has
-// cores. Also returns the errors of LoadExecutable and Run.
+// and three runs. `threads` 0: the machine's number of cores. Errors: those of LoadExecutable and Run.
 absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds);
 
 // Reads a file written by --trace; a run lasts from the start of its first command to the end of its last one. Errors:

@@ -10,9 +10,9 @@
 #include "base/annotate.h"
 #include "base/llvm_memory.h"
 #include "base/status_macros.h"
-#include "graph/interpreter/interpreter.h"
 #include "graph/ir/replica_values.h"
 #include "graph/ir/signature.h"
+#include "graph/reference/interpreter.h"
 #include "passes/serialize/stored_graph.h"
 #include "runtime/format/index.h"
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "graph/interpreter/interpreter.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/interfaces.h"
+#include "graph/reference/interpreter.h"
 #include "gtest/gtest.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
