@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// Returns the bits of the bfloat16 nearest to x; between two, the even one. Infinities stay infinite, large numbers
-// overflow to infinity, and any NaN becomes a quiet NaN.
+// Returns the bits of the bfloat16 nearest to x; of two that are equally near, the even one. Infinities stay infinite,
+// large numbers overflow to infinity, and any NaN becomes a quiet NaN.
 inline uint16_t ToBFloat16Bits(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, sizeof bits);

@@ -8,16 +8,16 @@
 namespace tandem {
 
 // On CPUs, all kinds except kRing add in the order of the reduction tree, so that results have the same bits as one
-// process with all the devices. GPUs always add with NCCL; for them the kind only says how their processes find each
-// other.
+// process with all the devices. GPUs always exchange values with NCCL; for them the kind only says how their processes
+// find each other.
 enum class Communication {
   kAuto,          // shared memory if all processes are on one host, else TCP
-  kSharedMemory,  // an error if not all processes are on one host
+  kSharedMemory,  // shared memory; an error if not all processes are on one host
   kTcp,
   // TCP, adding in the order of a ring: all processes get the same bits, but not the bits of one process with all
   // devices
   kRing,
-  kNccl,  // as kAuto, for GPUs only
+  kNccl,  // the same as kAuto, for GPUs only
 };
 
 absl::string_view Name(Communication communication);  // "auto", "shared_memory", "tcp", "ring", "nccl"

@@ -8,8 +8,8 @@
 namespace tandem {
 namespace {
 
-// Four chains of words, which a processor computes in parallel. A step is invertible in the chain and in the word, so
-// two texts that differ in one word of a chain end with different chains.
+// Four chains of words, which a processor computes in parallel. The step that adds a word to a chain is invertible in
+// both, so two texts that differ in one word of a chain end with different chains.
 constexpr int kChains = 4;
 constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
 

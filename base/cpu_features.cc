@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-// What the instruction CPUID is asked for, and the registers in which it answers.
+// The questions that are put to the instruction CPUID, and the registers that hold its answers.
 enum Question { kBasic, kStructured, kStructured1, kExtended, kQuestions };
 enum Register { kEax, kEbx, kEcx, kEdx, kRegisters };
 using Answers = std::array<std::array<uint32_t, kRegisters>, kQuestions>;
@@ -46,7 +46,7 @@ constexpr Feature kFeatures[] = {
     {"amx-tile", kStructured, kEdx, 24, kTileState},
 };
 
-// Answers are zero where the processor does not know the question.
+// Executes CPUID for each question. The answer is zero if the processor does not support the question.
 Answers AskProcessor() {
   struct Leaf {
     uint32_t leaf, subleaf;

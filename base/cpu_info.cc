@@ -107,7 +107,7 @@ CpuInfo ReadCpuInfo(const std::string& root) {
   ReadProcessors(ReadAll(absl::StrCat(root, "/proc/cpuinfo")), &info);
   info.caches = ReadCaches(absl::StrCat(root, "/sys/devices/system/cpu/cpu0/cache"));
   const int usable = UsableProcessors();
-  // sched_getaffinity fails if cpu_set_t is too small for the number of processors, as on the largest machines.
+  // On the largest machines cpu_set_t is too small and sched_getaffinity fails, so all logical processors count.
   info.usable = usable > 0 ? usable : info.logical;
   return info;
 }

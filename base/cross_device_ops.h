@@ -69,8 +69,8 @@ std::vector<std::string> RegisteredCrossDeviceOps();
 // OK for a registered name; otherwise InvalidArgument with the registered ones.
 absl::Status CheckCrossDeviceOps(absl::string_view name);
 
-// Makes ops of a registered name. Errors: those of CheckCrossDeviceOps, and InvalidArgument for a factory that throws
-// or returns null.
+// Makes ops of a registered name. Errors: those of CheckCrossDeviceOps; InvalidArgument for a factory that throws or
+// returns null, but OutOfMemoryError (base/out_of_memory.h) for one that throws std::bad_alloc.
 absl::StatusOr<std::unique_ptr<CrossDeviceOps>> NewCrossDeviceOps(absl::string_view name);
 
 }  // namespace tandem

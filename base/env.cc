@@ -117,7 +117,7 @@ absl::Status Env::CreateDirs(const std::string& dir) {
 absl::Status Env::DeleteRecursively(const std::string& path) {
   absl::Status status = DeleteFile(path);
   if (!absl::IsFailedPrecondition(status) && !absl::IsPermissionDenied(status)) return status;
-  // It may be a directory, for which unlink fails with EISDIR (Linux) or EPERM (POSIX).
+  // `path` may be a directory, for which unlink fails with EISDIR (Linux) or EPERM (POSIX).
   auto names = ListDir(path);
   if (!names.ok()) return absl::IsFailedPrecondition(names.status()) ? status : names.status();
   for (const std::string& name : *names) {

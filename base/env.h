@@ -62,10 +62,10 @@ inline constexpr int64_t kMaxReadFile = int64_t{1} << 30;
 struct FileInfo {
   bool is_directory = false;
   bool is_regular = false;
-  int64_t size = 0;  // in bytes
+  int64_t size = 0;  // of the file, in bytes
 };
 
-// See Env::CreateTemporary.
+// A file that Env::CreateTemporary has created: its path, and the open file.
 struct TemporaryFile {
   std::string path;
   std::unique_ptr<WritableFile> file;

@@ -24,12 +24,13 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-// Buffers of at least this size get their own pages. Batches are made in one thread and freed in another; with malloc
-// they would make heaps grow that are not returned to the system (27 MiB in a training run with batches of 1.6 MB).
+// Buffers of at least this many bytes get their own pages. Batches are made in one thread and freed in another; with
+// malloc they would make heaps grow that are not returned to the system (27 MiB in a training run with batches of
+// 1.6 MB).
 constexpr size_t kMapBytes = 1 << 20;
 
-// Buffers up to this size share an allocation with their reference count: a step's loss is one, and asking for memory
-// at a multiple of 64 bytes is slow.
+// Buffers of up to this many bytes, such as a step's loss, share an allocation with their reference count, because
+// allocating memory at a multiple of 64 bytes is slow.
 constexpr size_t kSmallBytes = 64;
 struct SmallBuffer {
   uint8_t bytes[2 * kSmallBytes - 1];

@@ -21,8 +21,8 @@ namespace tandem {
 // A shared handle to a 64-byte aligned row-major buffer. Copies share the buffer (like std::shared_ptr); only a sole
 // holder may write. Thread-compatible.
 //
-// Arguments that do not fit give an empty tensor whose status() says why. Using such a tensor in a dataset, a constant
-// or a check gives that error.
+// Invalid arguments, such as a wrong number of values, make an empty tensor whose status() says why. A dataset, a
+// constant or a check that uses such a tensor returns that error.
 //
 // A tensor of strings (DType::kString) stores 64-bit offsets, one for each string and one more, counted from the first
 // byte after the offsets; then the bytes of all strings, one after another. Its contents are set at creation.
@@ -58,18 +58,18 @@ class HostTensor {
   int64_t num_elements() const { return num_elements_; }
   // Number of bytes at raw().
   int64_t byte_size() const { return dtype_ == DType::kString ? StringBytes() : num_elements_ * SizeOf(dtype_); }
-  // True for a tensor without type and elements: default-constructed, or made from arguments that do not fit. A tensor
-  // with a size of 0 is not empty in this sense.
+  // True for a tensor without type and elements: default-constructed, or made from invalid arguments. A tensor with a
+  // size of 0 is not empty in this sense.
   bool empty() const { return dtype_ == DType::kInvalid; }
-  // InvalidArgument, with the source line, for a tensor made from arguments that do not fit; OK for all others.
+  // InvalidArgument, with the source line, for a tensor made from invalid arguments; OK for all others.
   absl::Status status() const;
 
   void* raw() { return empty() ? nullptr : buffer_.get(); }
   const void* raw() const { return empty() ? nullptr : buffer_.get(); }
   // Returns null for a default-constructed tensor. T must be the tensor's element type (a bool's bytes may be read as
-  // uint8_t). If it is not, or if the tensor was made from arguments that do not fit, that is an error with `location`.
-  // It becomes an error of the user's function that calls data() (CallUserCode); outside of such a function it is
-  // logged. The pointer then points to zeros, and what is written there is lost.
+  // uint8_t). If it is not, or if the tensor was made from invalid arguments, that is an error with `location`. It
+  // becomes an error of the user's function that calls data() (CallUserCode); outside of such a function it is logged.
+  // The pointer then points to zeros, and what is written there is lost.
   template <typename T>
   T* data(SourceLocation location = SourceLocation::Current()) {
     return static_cast<T*>(Holds(DTypeOf<T>::value) ? buffer_.get() : NoData(DTypeOf<T>::value, location));
@@ -78,7 +78,7 @@ class HostTensor {
   const T* data(SourceLocation location = SourceLocation::Current()) const {
     return static_cast<const T*>(Holds(DTypeOf<T>::value) ? buffer_.get() : NoData(DTypeOf<T>::value, location));
   }
-  // Returns all elements; zeros where data() points to zeros.
+  // Returns all elements; zeros if T is not the tensor's element type, which is an error as for data().
   template <typename T>
   absl::Span<const T> values(SourceLocation location = SourceLocation::Current()) const {
     return {data<T>(location), static_cast<size_t>(num_elements_)};
@@ -108,7 +108,7 @@ class HostTensor {
   bool Holds(DType asked) const { return asked == dtype_ || (asked == DType::kUInt8 && dtype_ == DType::kBool); }
   // Implements data() for a type that is not the tensor's element type.
   void* NoData(DType asked, SourceLocation location) const;
-  // For tensors of strings.
+  // Returns the offsets that a tensor of strings begins with.
   const int64_t* Offsets() const { return reinterpret_cast<const int64_t*>(buffer_.get()); }
   int64_t StringBytes() const {
     return (num_elements_ + 1) * static_cast<int64_t>(sizeof(int64_t)) + Offsets()[num_elements_];
@@ -119,7 +119,7 @@ class HostTensor {
   DType dtype_ = DType::kInvalid;
   Shape shape_;
   int64_t num_elements_ = 0;
-  std::shared_ptr<uint8_t> buffer_;  // for an empty tensor: the text of its error, or null
+  std::shared_ptr<uint8_t> buffer_;  // the elements; for an empty tensor the text of its error, or null
 };
 
 template <typename T>

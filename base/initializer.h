@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// Random kinds depend on the variable's name and the run's seed.
+// The values of the random kinds depend on the variable's name and the run's seed (FillInitialValue).
 struct Initializer {
   enum class Kind : int8_t { kZeros, kConstant, kUniform, kTruncatedNormal, kNormal };
   static constexpr int kKinds = 5;

@@ -12,13 +12,13 @@
 
 namespace tandem {
 
-// Returns a number, or, if it is not finite, the string of NonFiniteName.
+// Returns `value` as a JSON number or, if it is not finite, as the string that NonFiniteName returns.
 inline nlohmann::ordered_json NumberToJson(double value) {
   if (std::isfinite(value)) return value;
   return std::string(NonFiniteName(value));
 }
 
-// Returns the number that NumberToJson wrote as that value. Null, which earlier versions wrote for all non-finite
+// Returns the number that NumberToJson wrote as `json`. Null, which earlier versions wrote for all non-finite
 // numbers, is NaN. nullopt for any other value.
 template <typename Json>
 std::optional<double> NumberFromJson(const Json& json) {

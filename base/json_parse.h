@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-// Tandem writes less than ten levels; arrays of metrics have as many levels as a tensor has dimensions.
+// The most levels of nesting that are accepted. Tandem's own JSON has less than ten; arrays of metrics have as many as
+// their tensor has dimensions.
 inline constexpr int kMaxJsonDepth = 64;
 
 // True if arrays and objects in `text` nest deeper than kMaxJsonDepth. The JSON library reads any depth, but overflows

@@ -50,7 +50,7 @@ void WriteAll(int fd, absl::string_view text) {
   while (!text.empty()) {
     ssize_t n = write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // the message cannot be reported anywhere
+    if (n <= 0) return;  // a failed write cannot be reported anywhere, so the rest is lost
     text.remove_prefix(n);
   }
 }

@@ -1,4 +1,4 @@
-// Suggestions for names that do not exist.
+// Suggests the name that a misspelled one was probably meant to be.
 #ifndef TANDEM_BASE_NEAREST_NAME_H_
 #define TANDEM_BASE_NEAREST_NAME_H_
 

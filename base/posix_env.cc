@@ -166,8 +166,8 @@ class PosixEnv : public Env {
     return std::make_unique<PosixWritableFile>(path, fd);
   }
 
-  // Files that are read as code must not be writable by others, whatever the umask. Tandem never changes files in
-  // place.
+  // Mode 0644: only this user may write the file, whatever the umask, because CheckTrusted refuses code that others may
+  // write.
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
     const int fd = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
     if (fd < 0) return PosixError(errno, "create", path);

@@ -38,7 +38,7 @@ int ReleaseLibrary(dl_phdr_info* info, size_t, void* data) {
     const auto& segment = info->dlpi_phdr[i];
     // Skips the data segment too: relocated constants in it look read-only in memory, but differ from the file.
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W)) continue;
-    // Only whole pages inside the segment.
+    // Unmaps only the pages that are entirely inside the segment.
     const uintptr_t begin = (info->dlpi_addr + segment.p_vaddr + page - 1) / page * page;
     const uintptr_t end = (info->dlpi_addr + segment.p_vaddr + segment.p_filesz) / page * page;
     if (begin >= end) continue;

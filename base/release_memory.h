@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// Stands for the program or shared library that holds this code among the names for ReleaseLibraryPages, because it has
-// libraries linked in.
+// A name for ReleaseLibraryPages that means the program or shared library that this code is linked into, because other
+// libraries are linked into it too.
 inline constexpr absl::string_view kOwnObject = "";
 
 // Unmaps the code and constants of loaded shared libraries whose file names begin with one of `names` ("libLLVM") from

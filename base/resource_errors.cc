@@ -62,7 +62,7 @@ void WriteLine(const char* doing, const char* detail) {
                         doing != nullptr ? ": " : "", detail != nullptr ? detail : "out of memory");
   n = std::min<int>(n, sizeof(line) - 1);
   if (write(STDERR_FILENO, line, n) < 0) {
-    // The message cannot be reported anywhere.
+    // There is no other place to report the message, so it is lost.
   }
 }
 

@@ -29,7 +29,7 @@ class AllocationError : public std::bad_alloc {
 // memory or threads ran out, Internal otherwise.
 absl::Status StatusOfException(absl::string_view doing);
 
-// Returns f(), which must be a Status or a StatusOr. An exception of f becomes such an error (StatusOfException).
+// Returns f(), which must be a Status or a StatusOr. If f throws, returns StatusOfException(doing) instead.
 template <typename F>
 std::invoke_result_t<F> CatchResourceErrors(absl::string_view doing, F&& f) {
   try {
@@ -63,7 +63,7 @@ class ExitWhenOutOfMemory {
   ExitWhenOutOfMemory(const ExitWhenOutOfMemory&) = delete;
   ExitWhenOutOfMemory& operator=(const ExitWhenOutOfMemory&) = delete;
 
-  // The `doing` of this thread's innermost scope; null outside of all scopes.
+  // Returns the text `doing` of this thread's innermost scope; null outside of all scopes.
   static const char* Current();
 
  private:

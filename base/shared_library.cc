@@ -33,7 +33,7 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Open(const LibrarySpec& spec, const
   }
   const std::string message =
       absl::StrCat(spec.title, " cannot be loaded (tried ", absl::StrJoin(names, ", "), ": ", reason, "); ");
-  // The dynamic linker's text is all that tells why.
+  // Only the dynamic linker's text says whether opening failed for lack of memory.
   if (absl::StrContains(reason, std::strerror(ENOMEM))) return OutOfMemoryError(absl::StrCat(message, "out of memory"));
   return absl::FailedPreconditionError(absl::StrCat(message, spec.remedy));
 }

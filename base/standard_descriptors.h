@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-// Opens /dev/null for each of the three that is missing, to protect files that libraries open. Thread-safe.
+// Opens /dev/null for each of these descriptors that is missing, to protect files that libraries open. Thread-safe.
 void OpenStandardDescriptors();
 
 // Returns `fd` if it is above 2. Otherwise closes `fd` and returns a copy with a higher number, which closes on exec.

@@ -2,8 +2,8 @@
 #ifndef TANDEM_BASE_TARGET_CLONES_H_
 #define TANDEM_BASE_TARGET_CLONES_H_
 
-// To be written before a function. Empty with the thread sanitizer, which crashes in the resolvers of clones because
-// they run before it is set up.
+// TD_CLONES is to be written before a function. It is empty with the thread sanitizer, which crashes in the resolvers
+// of clones because they run before it is set up.
 #ifdef TANDEM_SANITIZE_THREAD
 #define TD_CLONES
 #else

@@ -28,7 +28,7 @@ class TemporaryDir {
   TemporaryDir(TemporaryDir&& other);
 
   const std::string& path() const { return path_; }
-  // Same as Env::Rename. After an error it can be tried again.
+  // Renames the directory, as Env::Rename does. After an error the call can be repeated.
   absl::Status Rename(const std::string& to);
 
  private:

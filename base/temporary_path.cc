@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// A name may have 255 bytes; the rest is for the other parts of the name.
+// The most bytes of a target's name in a temporary name, which may have 255 bytes with its other parts.
 constexpr size_t kMaxTarget = 190;
 
 // Returns digits that nobody can guess, for folders in which other users could create a file with the same name first.

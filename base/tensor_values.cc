@@ -31,7 +31,7 @@ std::optional<int64_t> IntegerAt(const HostTensor& tensor, int64_t i) {
       return static_cast<const uint8_t*>(tensor.raw())[i];
     case DType::kFloat32:
     case DType::kFloat64:
-    case DType::kBFloat16:  // files never have this type
+    case DType::kBFloat16:  // tensors outside of programs never have this type
     case DType::kString:
     case DType::kInvalid:
       break;

@@ -1,4 +1,4 @@
-// Measures times.
+// Measures how much time has passed.
 #ifndef TANDEM_BASE_TIMING_H_
 #define TANDEM_BASE_TIMING_H_
 
