@@ -30,8 +30,8 @@ struct Cluster {
   // The source of this description: "TF_CONFIG", "torchrun (RANK, WORLD_SIZE)".
   std::string source;
   Task task;
-  // This process's number among the processes that train together, and their count. These are the chief, then the
-  // workers in their order. Parameter servers and evaluators are not among them and have rank -1.
+  // This process's number among the processes that train together (the chief, then the workers in their order), and the
+  // count of these processes. Parameter servers and evaluators do not count, and have rank -1.
   int64_t rank = 0, world_size = 1;
   // The number of processes with which the training was started, if it continues with fewer: a multiple of world_size.
   // Each process then runs the replicas of several processes, so that steps have the same global batch. Otherwise

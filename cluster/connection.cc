@@ -90,7 +90,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
   Connection* const connection_;
   grpc::ClientContext context_;
   ServerMessage received_;
-  std::deque<ClientMessage> queue_;  // the first message is being sent
+  std::deque<ClientMessage> queue_;  // messages to send; the first one is being sent
   bool last_ = false, closed_ = false, done_ = false;
 };
 
@@ -154,7 +154,7 @@ Connection::~Connection() {
     message.mutable_leave();
     stream_->Send(std::move(message));
     stream_->End();
-    // After a failure, such as the loss of rank 0, this waits only for messages that are being sent.
+    // Seconds for which this waits after a failure, such as the loss of rank 0, for messages that are being sent.
     constexpr double kFlush = 0.2;
     const double patience = failure_.ok() ? deadline_seconds_ * 0.75 : std::min(kFlush, deadline_seconds_);
     changed_.wait_until(lock, After<Steady>(patience), [&] { return stream_->done(); });

@@ -79,7 +79,7 @@ class Connection {
   std::mutex callback_mutex_;  // held during the call of on_failure_; locked before mutex_
   std::function<void(const absl::Status&)> on_failure_;
   bool called_ = false;
-  bool call_due_ = false;  // guarded by mutex_
+  bool call_due_ = false;  // true from SetOnFailure until a failure is reported; guarded by mutex_
 
   std::thread pulse_;
 };

@@ -60,7 +60,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
   }
   void OnWriteDone(bool ok) noexcept override {
     std::lock_guard lock(coordinator_->mutex_);
-    if (!ok) queue_.resize(1);  // the messages behind it would not arrive either
+    if (!ok) queue_.resize(1);  // after a failed write, drops the messages that follow: they would not arrive either
     queue_.pop_front();
     if (!queue_.empty()) {
       StartWrite(&queue_.front());
@@ -81,7 +81,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
  private:
   Coordinator* const coordinator_;
   ClientMessage received_;
-  std::deque<ServerMessage> queue_;  // the first message is being sent
+  std::deque<ServerMessage> queue_;  // messages to send; the first one is being sent
   bool finishing_ = false;
 };
 
@@ -148,8 +148,8 @@ Coordinator::~Coordinator() {
     const Roster& roster = state_.roster();
     changed_.wait_until(lock, end, [&] { return !roster.verdict().ok() || roster.all_others_left(); });
     state_.EndOfCoordinator();
-    // If the processes differ (in world size or facts), a process that has not connected yet must learn this too,
-    // instead of trying in vain to reach rank 0.
+    // Seconds for which this waits if the processes differ (in world size or facts): a process that has not connected
+    // yet must learn this too, instead of trying in vain to reach rank 0.
     constexpr double kLinger = 5;
     const bool differ = absl::IsInvalidArgument(roster.verdict());
     const SteadyTime told = std::min(end, After<Steady>(kLinger));

@@ -49,7 +49,7 @@ class CoordinatorState {
 
   // `ticket` identifies the request for Cancel. See SharedStore.
   void Ask(const rendezvous::Request& request, const void* ticket, const SharedStore::Answer& answer);
-  // Returns false if no such request waits.
+  // Drops the request with this ticket without answering it. Returns false if there is none.
   bool Cancel(const void* ticket) { return store_.Cancel(ticket); }
   // The time at which to call Expire next.
   SteadyTime NextDeadline() const { return store_.NextDeadline(); }

@@ -42,7 +42,7 @@ class Credentials {
 // Watches repeated attempts to connect to a process. If TLS prevents the connection, it ends them early and says why.
 class DialWatch {
  public:
-  // `who` is the process to connect to, and `address` its HOST:PORT; it is empty if the connection uses no network. For
+  // `who` is the process to connect to, and `address` its HOST:PORT, empty if the connection uses no network. For
   // `seconds`, attempts continue although TLS prevents the connection: the host's name may lead to another machine for
   // a while.
   DialWatch(const Credentials& credentials, std::string who, std::string address, double seconds);

@@ -11,7 +11,7 @@ namespace {
 // The variable with the address of rank 0, for launchers that set no variable for it.
 constexpr absl::string_view kCoordinator = "TANDEM_COORDINATOR";
 
-// Names of the variables in which a launcher sets ranks and numbers of processes. The local ones may be missing.
+// Names of the variables in which a launcher sets ranks and numbers of processes. Those within a host may be missing.
 struct Names {
   absl::string_view rank, size, local_rank, local_size;
 };

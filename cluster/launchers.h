@@ -15,7 +15,7 @@ namespace tandem {
 
 struct Launcher {
   absl::string_view name;  // for example "torchrun"
-  // True for a resource manager. It starts jobs in which other launchers may run; then only their variables count.
+  // True for a resource manager, which starts jobs. If another launcher runs in the job, only its variables count.
   bool is_resource_manager;
   // Returns nothing if the launcher has not started this process. Adds what is wrong to `errors`.
   std::optional<Cluster> (*read)(const Environment& environment, std::vector<std::string>* errors);

@@ -29,13 +29,13 @@ absl::Status UsageError(absl::string_view message) {
   return WithExitCode(absl::FailedPreconditionError(message), kExitUsage);
 }
 
-// Returns a name that all processes of a job have and no others. Launchers that give a job no name start all processes
-// of a host themselves, so these have the same parent.
+// Returns a file name that is the same for all processes of a job, and differs between jobs. Launchers that give a job
+// no name start all processes of a host themselves, so their parent's process id stands in for it.
 std::string FileName(const Cluster& cluster) {
   const std::string job = cluster.job.empty() ? absl::StrCat("parent-", getppid()) : cluster.job;
   std::string name;
   for (char c : job) name += absl::ascii_isalnum(c) || c == '-' ? c : '_';
-  // The path of a socket may have at most 107 bytes.
+  // The most bytes of a name, because the path of a socket may have at most 107.
   constexpr size_t kMost = 40;
   return name == job && name.size() <= kMost ? name : absl::StrCat("job-", absl::Hex(Fingerprint64(job)));
 }

@@ -13,8 +13,8 @@ namespace tandem {
 
 class MeetingPlace {
  public:
-  // FailedPrecondition (2) if no address is known and the processes are, or may be, on several hosts, or if the folder
-  // belongs to another user. The folder is created if it does not exist.
+  // Returns the meeting place of `cluster`. Creates the socket's folder if it does not exist. FailedPrecondition (exit
+  // code 2) if no address is known and the processes may be on several hosts, or if the folder is another user's.
   static absl::StatusOr<MeetingPlace> Of(const Cluster& cluster);
 
   // The name for gRPC: "dns:///10.0.0.1:2222", "unix:/tmp/tandem-1000/openmpi-17.sock".

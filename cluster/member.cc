@@ -94,7 +94,7 @@ class ConnectedMember : public Member {
   }
 
   const Cluster cluster_;
-  // Rank 0's server must outlive the connection to it.
+  // The server if this process is rank 0, else null. It must outlive the connection to it.
   const std::unique_ptr<Coordinator> coordinator_;
   const std::unique_ptr<Connection> connection_;
 };

@@ -30,7 +30,8 @@ struct MemberOptions {
   std::optional<TlsFiles> tls = std::nullopt;
 };
 
-// At most one per process. Rank 0 keeps the store and receives the heartbeats of all, at Cluster::coordinator.
+// A process has at most one. Rank 0's process keeps the store and receives the heartbeats of all, at the address
+// Cluster::coordinator.
 class Member : public KeyValueStore {
  public:
   // Returns when all ranks are there. Errors, with exit code:
@@ -60,8 +61,8 @@ class Member : public KeyValueStore {
   // already. The function must not call the member. Null removes it; when SetOnFailure returns, no call is running.
   virtual void SetOnFailure(std::function<void(const absl::Status&)> on_failure) = 0;
 
-  // Tells the others that this process gives up, and why. They get it as their status, with its exit code if the reason
-  // is this process's own.
+  // Tells the other processes that this one gives up, and why. Their status() then contains the message of `why`, and
+  // its exit code if the cause is in this process.
   virtual void Fail(const absl::Status& why) = 0;
 };
 

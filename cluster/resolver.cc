@@ -37,7 +37,7 @@ std::string Claim(const Cluster& cluster) {
   return absl::StrCat(cluster.source, " says rank ", cluster.rank, " of ", cluster.world_size);
 }
 
-// Parameter servers and evaluators have no rank to compare with that of a launcher.
+// True if rank or world size differ. Parameter servers and evaluators have no rank to compare with a launcher's.
 bool Disagree(const Cluster& a, const Cluster& b) {
   if (a.rank < 0 || b.rank < 0) return false;
   return a.rank != b.rank || a.world_size != b.world_size;

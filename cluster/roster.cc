@@ -60,8 +60,8 @@ absl::Status Roster::Admit(const Comer& comer, SteadyTime now) {
   if (const std::string difference = Difference(comer); !difference.empty()) {
     absl::Status status = DiffersOrIsTaken(absl::StrCat("the processes differ in ", difference, "; ", who,
                                                         " differs; start all with the same program and settings"));
-    // Until all processes have joined, a difference ends the whole cluster. Later it concerns only the process that has
-    // just come, which does not belong to this cluster.
+    // Until all processes have joined, a difference in world size or facts ends the whole cluster. Later only the new
+    // process is refused, because it does not belong to this cluster.
     if (!complete()) {
       ++refused_;
       Decide(status);

@@ -95,7 +95,7 @@ class Roster {
   const Facts facts_;
   const std::chrono::duration<double> deadline_, start_deadline_;
   const SteadyTime start_;
-  std::map<int64_t, Peer> peers_;  // by rank
+  std::map<int64_t, Peer> peers_;  // the processes that have been admitted, by rank
   int64_t refused_ = 0;
   SteadyTime last_tick_;
   // The length of this process's last pause, in which it did not run, and when that pause ended.

@@ -62,7 +62,7 @@ void SharedStore::Meet(MeetingKey key, Waiter waiter) {
 }
 
 absl::Status SharedStore::Compare(const std::string& name, const Meeting& meeting) const {
-  std::map<std::string, std::vector<int64_t>> ranks;  // ranks by value
+  std::map<std::string, std::vector<int64_t>> ranks;  // for each value, the ranks that passed it
   for (const Waiter& waiter : meeting.waiters) ranks[waiter.value].push_back(waiter.rank);
   if (ranks.size() == 1) return absl::OkStatus();
   std::vector<std::pair<std::vector<int64_t>, std::string>> values;
