@@ -14,7 +14,7 @@ namespace {
 constexpr int kWindow = 8;  // number of segments that are exchanged at the same time
 // Vectors below this size are packed together: a message costs as much as copying about this many bytes.
 constexpr int64_t kPackBytes = 128 << 10;
-constexpr int64_t kPartAlign = 16;  // in elements; parts begin at cache lines if the segment does
+constexpr int64_t kPartAlign = 16;  // alignment of parts, in elements: cache lines, if the segment begins at one
 constexpr uint64_t kSlots = uint64_t{1} << 24;
 
 std::byte* Room(std::vector<std::unique_ptr<std::byte[]>>& rooms, int which, int64_t bytes) {
@@ -79,8 +79,8 @@ absl::Status DirectExchange::Run(Scratch* scratch) {
   const int64_t segments = segments_.size();
   flights_ = std::vector<Flight>(std::min<int64_t>(kWindow, segments));
   for (int i = 0; i < static_cast<int>(flights_.size()); ++i) {
-    // The other ranks' operands of this rank's part must fit. A part has at most 1 / size() of a segment's elements,
-    // and some more for its alignment.
+    // There must be room for the other ranks' operands of this rank's part, which has at most 1 / size() of a segment's
+    // elements, and some more for its alignment.
     flights_[i].received =
         Room(scratch->received, i, kExchangeSegmentBytes + exchange_->size() * kPartAlign * int64_t{sizeof(double)});
     TD_RETURN_IF_ERROR(Start(i));

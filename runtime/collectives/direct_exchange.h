@@ -19,7 +19,7 @@ namespace tandem {
 // Several segments are exchanged at the same time, so that sums and both directions of the wire overlap.
 class DirectExchange {
  public:
-  // Messages use the slots [slot, slot + 2^24). `on_result` is that of ProcessGroup::AllReduce.
+  // Messages use Gloo's slots (message tags) [slot, slot + 2^24). `on_result` is that of ProcessGroup::AllReduce.
   DirectExchange(GlooExchange* exchange, const VectorList* list, uint64_t slot,
                  const ProcessGroup::ResultFn& on_result);
   ~DirectExchange();

@@ -79,7 +79,7 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOpt
     reason = std::string(address.status().message());
     if (address.ok()) attr.hostname = *address;
   } else if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
-    // Checked here, because Gloo would report the error but leak its list of interfaces.
+    // The interface is looked up here, because Gloo would report the error but leak its list of interfaces.
     attr.iface.clear();
     reason = "there is no such interface";
   }
@@ -97,7 +97,7 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOpt
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const ConnectOptions& options) {
-  SigpipeBlock block;  // the device's thread inherits this
+  SigpipeBlock block;  // the device's thread inherits the blocked SIGPIPE
   TD_ASSIGN_OR_RETURN(std::shared_ptr<gloo::transport::Device> device, Listen(options));
   ConnectWait wait(options);
   try {

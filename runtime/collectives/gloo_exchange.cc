@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using UnboundBuffer = gloo::transport::UnboundBuffer;
 
-// A slot that no collective uses. A rank that leaves without an error sends a message to it, its farewell.
+// A slot (message tag) that no collective uses. A rank that leaves without an error sends its farewell message to it.
 constexpr uint64_t kFarewellSlot = uint64_t{0x55} << 56;
 constexpr milliseconds kAtOnce(1);
 constexpr milliseconds kFarewellTime(200);

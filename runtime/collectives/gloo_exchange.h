@@ -57,9 +57,9 @@ class GlooExchange {
   // Begins a collective. Its deadline is counted from now on.
   absl::Status Begin(absl::string_view what);
 
-  // Begin to receive or to send. A receive gets what the peer sends with the same `slot`, in order. A message must not
-  // be longer than the receiver's memory: Gloo ends a process that receives such a message. Callers ensure this with
-  // slots that depend on the length. Begin receives first, because a message leaves only when its receiver is ready.
+  // Begin to receive or to send. A receive gets what the peer sends with the same `slot`, a tag, in order. A message
+  // must not be longer than the receiver's memory: Gloo ends a process that receives such a message. Slots that depend
+  // on the length prevent this. Begin receives first, because a message is sent only when its receiver is ready.
   absl::StatusOr<Message> Receive(int peer, uint64_t slot, void* data, size_t bytes);
   absl::StatusOr<Message> Send(int peer, uint64_t slot, const void* data, size_t bytes);
   // Waits until the message has arrived, or has been sent and its memory may be overwritten.

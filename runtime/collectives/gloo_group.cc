@@ -47,8 +47,8 @@ class GlooGroup : public ProcessGroup {
   absl::Status ReduceInOneHop(const VectorList& list, uint64_t slot, const ResultFn& on_result);
   absl::Status ReduceInRing(const VectorList& list, uint32_t tag, const ResultFn& on_result);
   absl::Status BroadcastParts(absl::Span<std::byte> bytes, int root, uint64_t slot);
-  // Returns the slots of the next collective. Ranks that make different calls get different slots. Then their messages
-  // are never matched, and the calls end with the deadline instead of writing to memory that is too short.
+  // Returns the first slot (message tag) of the next collective. Ranks that make different calls get different slots.
+  // Then no messages match, and the calls end with the deadline instead of writing to memory that is too short.
   uint64_t NextSlot(Collective collective, uint64_t fingerprint);
   // Returns the concatenation of the vectors in contiguous memory: the vector itself if there is only one.
   std::byte* Contiguous(const VectorList& list, bool with_values);

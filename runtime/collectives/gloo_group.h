@@ -1,4 +1,4 @@
-// Process groups over TCP, with Gloo.
+// Connects the processes of a group over TCP, with Gloo.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_GLOO_GROUP_H_
 #define TANDEM_RUNTIME_COLLECTIVES_GLOO_GROUP_H_
 

@@ -33,7 +33,7 @@ std::chrono::nanoseconds SpinTime(int size) {
   return room ? kSpin : std::chrono::nanoseconds(0);
 }
 
-// Not a private futex: the word is shared with other processes.
+// Sleeps until WakeAll, or for `most`, if the word is still `seen`. No private futex: other processes share the word.
 void Wait(std::atomic<uint32_t>* word, uint32_t seen, std::chrono::nanoseconds most) {
   timespec timeout = {};
   timeout.tv_nsec = std::max<int64_t>(most.count(), 1000);

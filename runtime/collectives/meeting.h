@@ -1,4 +1,4 @@
-// Meeting: a barrier at which the processes that share a mapping wait for each other.
+// Meeting: a barrier at which processes that share memory (SharedMapping) wait for each other.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_MEETING_H_
 #define TANDEM_RUNTIME_COLLECTIVES_MEETING_H_
 

@@ -4,8 +4,9 @@
 //   an absent operand passes the other through, and the root's size is the number of leaves rounded up to a power of
 //   two.
 //
-// Leaves are a device's lanes, then the devices. When every device has the same power of two of lanes, the tree over
-// devices of the trees over their lanes is the tree over all lanes: results do not depend on how lanes are distributed.
+// Leaves are a device's lanes (parts of its batch), then the devices. When every device has the same power of two of
+// lanes, the tree over devices of the trees over their lanes is the tree over all lanes: results do not depend on how
+// lanes are distributed.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_REDUCTION_TREE_H_
 #define TANDEM_RUNTIME_COLLECTIVES_REDUCTION_TREE_H_
 

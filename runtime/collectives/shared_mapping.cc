@@ -42,7 +42,7 @@ absl::Status SystemError(absl::string_view doing) {
 // Creates an unnamed file whose memory is allocated now: a page that is not available later would end the process that
 // touches it.
 absl::StatusOr<int> CreateFile(size_t bytes) {
-  // Above the standard descriptors, so that printed text cannot go into the file.
+  // The descriptor must be none of the standard ones, so that printed text cannot go into the file.
   const int fd = AboveStandardDescriptors(memfd_create("tandem", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd < 0) return SystemError("memfd_create");
   const int error = posix_fallocate(fd, 0, bytes);

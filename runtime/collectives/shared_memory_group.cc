@@ -26,7 +26,7 @@ constexpr int64_t kOneMeetingBytes = 64 << 10;
 // Bytes of a block: results are copied to other ranks or passed to `on_result` while the first-level cache still has
 // them.
 constexpr int64_t kBlockBytes = 16 << 10;
-constexpr int64_t kSliceAlign = 16;  // in elements, so that slices begin at cache lines
+constexpr int64_t kSliceAlign = 16;  // alignment of slices, in elements, so that they begin at cache lines
 constexpr size_t kFirstPage = 4096;
 
 enum Collective : uint64_t { kAllReduce = 1, kAllGather, kBroadcast };

@@ -1,4 +1,4 @@
-// Process groups through shared memory, for processes of one host.
+// Connects the processes of a group through shared memory, if they are on one host.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_SHARED_MEMORY_GROUP_H_
 #define TANDEM_RUNTIME_COLLECTIVES_SHARED_MEMORY_GROUP_H_
 

@@ -1,4 +1,4 @@
-// Combines the devices' values in place.
+// The command AllReduce: combines the values of all devices, in place.
 #include "runtime/commands/collective_text.h"
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"

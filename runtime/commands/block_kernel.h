@@ -1,4 +1,4 @@
-// Sizes that the callers of kernels over blocks (Domain::kBlocks) and their code generation share.
+// Sizes that callers of kernels over blocks of rows (Domain::kBlocks) and the code generation of these kernels share.
 #ifndef TANDEM_RUNTIME_COMMANDS_BLOCK_KERNEL_H_
 #define TANDEM_RUNTIME_COMMANDS_BLOCK_KERNEL_H_
 

@@ -1,4 +1,4 @@
-// Ends the step when a value is not finite.
+// The command CheckFinite: ends the step if a value is a NaN or infinity.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/gpu_finite_checks.h"
 #include "runtime/commands/kinds.h"

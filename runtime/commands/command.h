@@ -23,12 +23,12 @@ namespace tandem {
 class CommandVerifier;
 class GpuCommandVerifier;
 
-// A kernel that a command launches once for each member of `counts`. A member is the number of elements or blocks of
-// its launch; 0 if the kernel runs over rows, or once.
+// A kernel that a command launches once for each entry of `counts`. An entry is the number of elements or blocks of its
+// launch; 0 if the kernel runs over rows, or once.
 struct KernelLaunches {
   uint32_t kernel = 0;
   std::vector<uint64_t> counts;
-  bool grouped = false;  // a backend may run all members in one launch
+  bool grouped = false;  // true if a backend may do all these launches as one
 };
 
 // The collective that a command takes part in: its number in Index.collectives, and how values are combined.

@@ -1,4 +1,4 @@
-// Shared by the checks of all kinds of commands: the tables of an executable that is being loaded, and its operands.
+// CommandVerifier: checks of operands that all kinds of commands share, for an executable that is being loaded.
 #ifndef TANDEM_RUNTIME_COMMANDS_COMMAND_VERIFIER_H_
 #define TANDEM_RUNTIME_COMMANDS_COMMAND_VERIFIER_H_
 
@@ -23,9 +23,9 @@ class CommandVerifier : public ExecutableVerifier {
 
   // For kinds of commands that map sections must not contain: returns an error unless the section is global.
   absl::Status NeedsGlobal(const std::string& field, format::SectionKind section) const;
-  // For kinds of commands that must not read lane slots: returns an error if one of the buffers is a slot.
+  // For kinds of commands that must not read lane slots (memory of a lane's sums): an error if a buffer is a slot.
   absl::Status ReadsNoSlots(const std::string& field, absl::Span<const uint32_t> buffers) const;
-  // Checks that the lane buffer is a slot, and that it is reduced by `*kind` unless that is null.
+  // Checks that the buffer is a lane slot, and that its values are combined by `*kind` unless `kind` is null.
   absl::Status CheckSlot(const std::string& field, uint32_t buffer, const format::ReduceKind* kind) const;
 
   // Checks that the buffers have the types that the kernel expects, and contain everything that it accesses when it is
@@ -43,7 +43,7 @@ class CommandVerifier : public ExecutableVerifier {
                                    const format::KernelArgument& argument, uint32_t buffer, uint64_t count) const;
 };
 
-// Shared by the checks that only programs for GPUs need.
+// Checks that several kinds of commands share, and that only programs for GPUs need.
 class GpuCommandVerifier : public ExecutableVerifier {
  public:
   using ExecutableVerifier::ExecutableVerifier;

@@ -1,4 +1,4 @@
-// Copies a value.
+// The command Copy: copies one buffer to another.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"
 

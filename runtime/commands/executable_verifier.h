@@ -1,4 +1,4 @@
-// Shared by the parts of the semantic check of an executable.
+// ExecutableVerifier: the base of the classes that check the index of an executable when it is loaded.
 #ifndef TANDEM_RUNTIME_COMMANDS_EXECUTABLE_VERIFIER_H_
 #define TANDEM_RUNTIME_COMMANDS_EXECUTABLE_VERIFIER_H_
 
@@ -19,7 +19,7 @@ namespace tandem {
 
 constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 44;
 
-// Errors are DataLoss with exit code 65, "<name>: <field>: <what>"; `field` says where in the index.
+// Errors are DataLoss with exit code 65, "<name>: <field>: <what>"; `field` is the checked field's place in the index.
 class ExecutableVerifier {
  public:
   ExecutableVerifier(const format::Index& index, const std::string& name, const format::Program* program)
@@ -41,7 +41,7 @@ class ExecutableVerifier {
 
   const format::Buffer& Buffer(uint64_t i) const { return program_->buffers[i]; }
 
-  int64_t Elements(uint64_t i) const {  // elements of one row when batched
+  int64_t Elements(uint64_t i) const {  // of one row if the buffer is batched
     const format::Buffer& b = Buffer(i);
     return CheckedElements(b.row_bytes > 0 ? std::vector<int64_t>(b.shape.begin() + 1, b.shape.end()) : b.shape);
   }
@@ -65,17 +65,17 @@ class ExecutableVerifier {
   const format::Program* program_;  // the program that is being checked
 };
 
-// Checks all commands of `program`, whose buffers and lane slots have been checked.
+// Checks all commands of `program`, whose buffers have been checked, also those for the sums of lanes (lane slots).
 absl::Status VerifyCommands(const format::Index& index, const format::Program& program, const std::string& name,
                             const std::string& field);
 
-// Checks how the commands of `program` are to run: together, for several lanes, block by block. The commands themselves
-// have been checked.
+// Checks the flags that say how commands run: several at a time, one for several lanes (parts of the batch), or as
+// updates of variables by blocks of rows. VerifyCommands must have accepted the commands.
 absl::Status VerifyExecution(const format::Index& index, const format::Program& program, const std::string& name,
                              const std::string& field);
 
 // Checks the parts that only executables for GPUs have: images, launches, plans and schedules. In an executable for
-// CPUs it checks that there are none. All else has been checked.
+// CPUs it checks that there are none. To be called after all other checks.
 absl::Status VerifyGpuParts(const format::Index& index, const std::string& name);
 
 }  // namespace tandem

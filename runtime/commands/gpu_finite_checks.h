@@ -14,7 +14,7 @@ namespace tandem {
 // An entry of the table, in the layout that the device reads.
 struct FiniteChunk {
   uint64_t data = 0;   // the first element's address
-  uint64_t count = 0;  // elements, kFiniteChunkElements at most
+  uint64_t count = 0;  // number of elements, kFiniteChunkElements at most
 };
 inline constexpr uint64_t kFiniteChunkElements = 4096;
 

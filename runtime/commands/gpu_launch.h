@@ -1,4 +1,4 @@
-// The size of a kernel launch on a GPU.
+// Sizes of kernel launches on a GPU: their grids, and the tables and workspaces that they need.
 #ifndef TANDEM_RUNTIME_COMMANDS_GPU_LAUNCH_H_
 #define TANDEM_RUNTIME_COMMANDS_GPU_LAUNCH_H_
 
@@ -21,14 +21,14 @@ inline uint64_t GpuGrid(const format::GpuLaunch& launch, uint64_t count) {
   return std::max<uint64_t>(1, (count + items - 1) / items) * std::max<uint32_t>(1, launch.split);
 }
 
-// The number of int32 counters in front of `scratch`, and their bytes. With a counter, blocks find out which of them
-// ends last.
+// The number of int32 counters in front of a kernel's scratch memory, and their bytes. With a counter, blocks find out
+// which of them ends last.
 inline constexpr int64_t kGpuCounters = 4096, kGpuCounterBytes = kGpuCounters * sizeof(int32_t);
 
 // With at most this many indices, a ScatterAdd is one launch in which every row looks through all indices. More indices
 // are sorted first.
 inline constexpr int64_t kGpuScatterFewIndices = 128;
-// Bytes of one sorted order of the indices. The workspace holds two: sorting goes from one to the other.
+// Bytes of a list of the indices' positions. The workspace holds two: each sorting launch reads one, writes the other.
 inline uint64_t GpuScatterOrderBytes(int64_t indices) { return AlignUp(indices * sizeof(uint32_t), 256); }
 inline uint64_t GpuScatterWorkspaceBytes(int64_t indices) {
   return indices <= kGpuScatterFewIndices ? 0 : 2 * GpuScatterOrderBytes(indices);

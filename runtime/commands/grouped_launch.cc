@@ -1,4 +1,4 @@
-// One kernel over the elements of many tensors: the updates of all variables.
+// The command GroupedLaunch: runs one kernel over the elements of many tensors, such as the updates of all variables.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/gpu_launch.h"
 #include "runtime/commands/kernel_text.h"
@@ -40,7 +40,7 @@ class GroupedLaunch final : public Command {
 
   absl::Status VerifyForGpu(const GpuCommandVerifier& v, const std::string& field) const override {
     const format::Kernel& kernel = v.index().kernels[group_.kernel];
-    uint64_t blocks = 0;  // blocks of one launch of all members
+    uint64_t blocks = 0;  // number of blocks of one launch for all members
     for (uint64_t count : group_.counts) {
       TD_RETURN_IF_ERROR(v.CheckLaunch(field, kernel, count));
       blocks += GpuGrid(*kernel.gpu, count);

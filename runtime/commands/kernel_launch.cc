@@ -1,4 +1,4 @@
-// One launch of a compiled kernel.
+// The command KernelLaunch: launches one compiled kernel.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kernel_text.h"
 #include "runtime/commands/kinds.h"

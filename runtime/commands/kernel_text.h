@@ -1,4 +1,4 @@
-// Shared by commands that launch kernels.
+// KernelText, the description of a kernel in one line, and other helpers of commands that launch kernels.
 #ifndef TANDEM_RUNTIME_COMMANDS_KERNEL_TEXT_H_
 #define TANDEM_RUNTIME_COMMANDS_KERNEL_TEXT_H_
 

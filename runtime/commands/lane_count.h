@@ -1,4 +1,4 @@
-// How many lanes a program may have.
+// How many lanes (parts of the global batch, leaves of the reduction tree) a program may have.
 #ifndef TANDEM_RUNTIME_COMMANDS_LANE_COUNT_H_
 #define TANDEM_RUNTIME_COMMANDS_LANE_COUNT_H_
 

@@ -1,4 +1,4 @@
-// Combines the lanes' slots in the order of the reduction tree.
+// The command LaneReduce: combines the results of all lanes (parts of the batch) in the order of the reduction tree.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"
 

@@ -1,4 +1,4 @@
-// One call of a library of kernels: a convolution, a matrix product, a packing of weights.
+// The command LibraryCall: calls a kernel library for a convolution, a matrix product or a packing of weights.
 #include <algorithm>
 
 #include "runtime/commands/command_verifier.h"
@@ -102,7 +102,7 @@ class LibraryCall final : public Command {
     return v.Bad(field, "the call needs ", ShapeString(shape), ", not the rows of a microbatch");
   }
 
-  // Checks that a packed kernel has room for the elements of the plain one.
+  // Checks that packed weights (in the library's layout) have room for all elements of the plain weights.
   absl::Status VerifyPacked(const GpuCommandVerifier& v, const std::string& field, uint32_t buffer) const {
     const uint64_t bytes = static_cast<uint64_t>(CheckedElements(info_.weights_shape)) * SizeOf(info_.weights_dtype);
     const uint64_t given = v.Buffer(buffer).bytes;

@@ -1,4 +1,4 @@
-// Sums rows by their indices: the gradient of a lookup.
+// The command ScatterAdd: sums rows that have the same index, as the gradient of an embedding lookup does.
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/gpu_launch.h"
 #include "runtime/commands/kinds.h"

@@ -21,8 +21,8 @@ struct WorkContext {
     return static_cast<double>(Buffer(i).bytes) / static_cast<double>(SizeOf(Buffer(i).dtype));
   }
   int64_t replicas() const { return std::max<int64_t>(1, static_cast<int64_t>(index.replicas.size())); }
-  int64_t lanes() const { return index.lanes / replicas(); }               // lanes of a replica
-  int64_t rows() const { return lanes() * int64_t{index.rows_per_lane}; }  // rows of a replica
+  int64_t lanes() const { return index.lanes / replicas(); }               // number of a replica's lanes
+  int64_t rows() const { return lanes() * int64_t{index.rows_per_lane}; }  // the most rows of a replica
 
   // Adds the bytes of an operand. A batched buffer counts per row in a map section, and with all rows of a replica in a
   // global section. Any other buffer counts once.

@@ -1,4 +1,4 @@
-// A few small kernels, written for each kind of device.
+// A few small kernels for the conformance tests, written for each kind of device.
 #ifndef TANDEM_RUNTIME_CONFORMANCE_CONFORMANCE_KERNELS_H_
 #define TANDEM_RUNTIME_CONFORMANCE_CONFORMANCE_KERNELS_H_
 

@@ -127,8 +127,8 @@ void ExpectNear(const HostTensor& got, const std::vector<double>& want, const st
   }
 }
 
-// Returns the rows of each replica in five steps. The last replica has all of its rows, or one row, or none; if it is
-// the only replica, it has one row less than all instead of none.
+// Returns the numbers of rows of all replicas in five steps. The last replica has all of its rows, or one row, or none;
+// if it is the only replica, it has one row less than all instead of none.
 std::vector<std::vector<int64_t>> RowCases(int replicas) {
   const int64_t each = kRows / replicas;
   std::vector<int64_t> full(replicas, each), uneven(replicas, each), some(replicas, each);

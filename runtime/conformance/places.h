@@ -1,5 +1,5 @@
-// Hand-made programs on every kind of device: the CPU, GPUs of the fake driver, and the real GPUs of this machine, if
-// there are any.
+// Places: the devices on which conformance tests run hand-made programs, namely the CPU, GPUs of the fake driver, and
+// the real GPUs of this machine, if there are any.
 #ifndef TANDEM_RUNTIME_CONFORMANCE_PLACES_H_
 #define TANDEM_RUNTIME_CONFORMANCE_PLACES_H_
 
@@ -21,7 +21,7 @@ inline constexpr int kRows = 12;  // rows of all replicas together
 struct Place {
   std::string kind;  // "cpu", "fake" (GPUs of the fake driver) or "gpu"
   int replicas = 1;
-  bool shared = false;  // all replicas on gpu:0
+  bool shared = false;  // true if all replicas are on gpu:0
 };
 
 // TANDEM_TEST_REQUIRE_GPU=1: cases of real GPUs fail where there is none that works, instead of being left out.
@@ -61,7 +61,7 @@ HostTensor Random(Shape shape, uint32_t seed);
 std::vector<double> Doubles(const HostTensor& t);
 void ExpectNear(const HostTensor& got, const std::vector<double>& want, const std::string& what);
 
-// Returns the rows of each replica, step by step: full, short, and none at all on the last one.
+// Returns the numbers of rows of all replicas, for several steps. The last replica has all of its rows, one, or none.
 std::vector<std::vector<int64_t>> RowCases(int replicas);
 
 }  // namespace tandem

@@ -116,7 +116,7 @@ class Dependencies {
       case format::Space::kInput:
       case format::Space::kScalar:
       case format::Space::kConstant:
-        return;  // no command writes there
+        return;  // no command writes to these spaces
       default:
         begin = b.offset;
         end = b.offset + b.bytes;

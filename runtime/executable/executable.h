@@ -56,8 +56,8 @@ class Executable {
   // Does the same as LoadToLook for bytes in memory; `name` stands for the path in messages.
   static absl::StatusOr<std::shared_ptr<const Executable>> Parse(absl::string_view bytes,
                                                                  const std::string& name = "executable");
-  // Does the same for `bytes` that PackExecutable returned. The executable shares them, so they must not change any
-  // more.
+  // Does the same as Parse for `bytes` that PackExecutable returned. The executable shares them, so they must not
+  // change any more.
   static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 
   const format::Index& index() const { return index_; }

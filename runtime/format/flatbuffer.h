@@ -1,4 +1,4 @@
-// The index as it is stored: a FlatBuffer. generate.py writes the conversions.
+// Converts the index of an executable to and from a FlatBuffer, as files store it. generate.py writes the conversions.
 #ifndef TANDEM_RUNTIME_FORMAT_FLATBUFFER_H_
 #define TANDEM_RUNTIME_FORMAT_FLATBUFFER_H_
 

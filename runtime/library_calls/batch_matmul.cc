@@ -1,4 +1,4 @@
-// Products of many matrices.
+// The library operation BatchMatMul: checks and properties of products of many pairs of matrices.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// Convolutions and their gradients.
+// Properties of the library operation Conv2D: a convolution or one of its gradients.
 #ifndef TANDEM_RUNTIME_LIBRARY_CALLS_CONV2D_H_
 #define TANDEM_RUNTIME_LIBRARY_CALLS_CONV2D_H_
 

@@ -40,7 +40,7 @@ uint64_t BytesAroundPlan(const format::LibraryCall& call) {
   return bytes + Aligned(Bytes(forward ? conv.y_shape : conv.x_shape, operand));
 }
 
-// Returns the bytes of a bias in another type than the call's, or of zeros.
+// Returns workspace for a bias that is converted to another type, or for one of zeros; 0 without an epilogue.
 template <typename Operation>
 uint64_t BiasBytes(const Operation& operation) {
   return operation.epilogue.empty() ? 0 : Aligned(Bytes({operation.y_shape.back()}, DType::kFloat32));

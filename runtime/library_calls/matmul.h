@@ -1,4 +1,4 @@
-// Matrix products.
+// Shapes of the library operation MatMul, a matrix product.
 #ifndef TANDEM_RUNTIME_LIBRARY_CALLS_MATMUL_H_
 #define TANDEM_RUNTIME_LIBRARY_CALLS_MATMUL_H_
 

@@ -14,23 +14,23 @@
 
 namespace tandem {
 
-// Shapes of an operation's operands in the order of the command's inputs and outputs. A packed kernel has an empty
-// shape: only the library knows its size (PackedWeightsBytes).
+// Shapes of an operation's operands in the order of the command's inputs and outputs. Packed weights (in the library's
+// own layout) have an empty shape: only the library knows their size (PackedWeightsBytes).
 struct LibraryOperands {
   std::vector<std::vector<int64_t>> inputs;
   std::vector<std::vector<int64_t>> outputs;
-  std::vector<DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
+  std::vector<DType> input_types, output_types;  // kInvalid for packed weights, kUInt8 for a mask
 
   void AddInput(const std::vector<int64_t>& shape, DType type);
-  // Adds weights. If they are packed, only the library knows their size.
+  // Adds weights as an input; without shape and type if they are packed, since only the library knows their size.
   void AddWeights(const std::vector<int64_t>& shape, DType type, bool packed);
   void AddOutput(const std::vector<int64_t>& shape, DType type);
 };
 
 struct OperationInfo {
   std::string name;  // "Conv2DInputGrad"
-  // Number of operations of one execution. In all three directions of a convolution, each output is multiplied once by
-  // every weight of its channel.
+  // Number of operations of one execution. It is the same for all three directions of a convolution: a multiply-add for
+  // each element of y and every weight of its channel.
   double flops = 0;
   format::Epilogue epilogue;
   // true if the operation sums over rows, so that the missing rows of a short microbatch must be zeros

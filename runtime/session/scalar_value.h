@@ -1,4 +1,4 @@
-// The value of a step scalar.
+// The value of a step scalar, a number that the runtime passes to every step.
 #ifndef TANDEM_RUNTIME_SESSION_SCALAR_VALUE_H_
 #define TANDEM_RUNTIME_SESSION_SCALAR_VALUE_H_
 

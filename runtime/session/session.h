@@ -39,7 +39,7 @@ struct StepResult {
   // Outputs in the order of Executable::outputs; batched ones are concatenated over microbatches and this process's
   // replicas.
   std::vector<HostTensor> outputs;
-  int64_t examples = 0;  // rows of the global batch
+  int64_t examples = 0;  // number of rows of the global batch
   // False if a CheckFinite command found a NaN or infinity; then no variable has changed.
   bool finite = true;
   // For GPUs: the time in which the caller's thread issued the step's commands. For the rest of the step it waits.
@@ -48,11 +48,12 @@ struct StepResult {
 
 // Bytes of a session's memory, without variables and inputs. The system provides arenas' memory on first use.
 struct SessionMemory {
-  // of all threads: values inside one microbatch, scratch of libraries, staging of short microbatches
+  // bytes of all threads' values inside one microbatch, and of scratch and staging memory for library calls
   uint64_t microbatch = 0;
-  uint64_t lane = 0;   // all lanes' slots, and one scratch slot per thread
-  uint64_t step = 0;   // the step arenas of all devices
-  uint64_t batch = 0;  // the batch arenas of all devices
+  // bytes of the slots for sums: one per lane (part of the batch), and on a CPU a scratch slot per thread
+  uint64_t lane = 0;
+  uint64_t step = 0;   // bytes of the step arenas (values of global sections) of all devices
+  uint64_t batch = 0;  // bytes of the batch arenas (values with a row per example) of all devices
   uint64_t total() const { return microbatch + lane + step + batch; }
 };
 
@@ -113,9 +114,9 @@ class Session {
   // nothing, another process may.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
-  // Begins to copy the inputs of a coming step to the devices while a step runs. To be called from another thread than
-  // Run, which uses the copies when it gets the same tensors. This is a hint: it does nothing on a CPU, or if two
-  // batches are waiting already. Its errors are returned by that Run.
+  // Copies the inputs of a coming step to the devices while a step runs. To be called from another thread than Run,
+  // which uses the copies when it gets the same tensors. This is a hint: it does nothing on a CPU, and of more than two
+  // waiting batches the oldest is dropped. Errors of the copies are returned by that Run.
   virtual void Prefetch(const StepInputs& inputs) {}
   // True if Prefetch does something.
   virtual bool CanPrefetch() const { return false; }

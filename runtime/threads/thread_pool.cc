@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 // How long idle threads spin. It is longer than the serial parts of a step, and short enough not to waste a core that
 // is shared. Waking a thread takes 30 to 80 microseconds on a virtual machine.
 constexpr std::chrono::microseconds kMinSpinTime(50), kMaxSpinTime(1000);
-// Threads spin for 1 / kSpinShare of the time that the loop took, within these limits. Threads leave a loop of large
-// tasks at times that differ by a part of a task.
+// Threads spin for 1 / kSpinShare of the time that the loop took, but between kMinSpinTime and kMaxSpinTime. The longer
+// the tasks of a loop are, the further apart are the times at which threads leave it.
 constexpr int kSpinShare = 32;
 constexpr int kSpins = 16;  // pauses between two readings of the clock; a pause takes 26 ns on Zen 4
 

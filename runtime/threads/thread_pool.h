@@ -49,8 +49,8 @@ class ThreadPool {
     ParallelFor(n, fn, [](int) {});
   }
 
-  // Does the same. A thread that finds no task left to take, while some tasks may still run, calls idle(thread) once
-  // before it leaves the loop. Not every thread need call it, and none does in a loop inside a task.
+  // Does the same as ParallelFor without `idle`. In addition, a thread that finds no task left, while other threads may
+  // still run some, calls idle(thread) once. Not every thread need call it, and none does in a loop inside a task.
   void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn,
                    absl::FunctionRef<void(int thread)> idle);
 

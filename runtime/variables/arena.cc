@@ -15,7 +15,7 @@ namespace tandem {
 namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
-constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // a limit with which sums do not overflow
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // limit on sizes, so that their sums do not overflow
 
 // Returns the bytes to map for `bytes`. If they need at least half of a last huge page, all of that page is mapped.
 uint64_t MappedBytes(uint64_t bytes) {

@@ -49,7 +49,7 @@ class VariableSnapshot {
 // between steps.
 //
 // Copies are in host memory or, once a session has placed them, on GPUs. Values then stay there for the rest of the
-// job, through training and evaluations, and reading or assigning one copies it.
+// job, through training and evaluations, and reading or assigning a variable copies its value from or to the GPU.
 class VariableStore {
  public:
   ~VariableStore();

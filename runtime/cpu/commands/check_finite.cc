@@ -1,4 +1,4 @@
-// Ends the step when a value is not finite, on all processes of a group.
+// CheckFinite on a CPU: ends the step if a value is a NaN or infinity, on all processes of a group.
 #include <algorithm>
 #include <set>
 

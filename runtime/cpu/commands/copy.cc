@@ -1,4 +1,4 @@
-// Copies a value.
+// The command Copy on a CPU: copies one buffer to another.
 #include <algorithm>
 #include <cstring>
 

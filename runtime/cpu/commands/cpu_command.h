@@ -62,7 +62,7 @@ class CpuCommand {
 
   // In a global section: runs one piece of the work, for one device. Kinds that occur only in map sections do nothing.
   virtual void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const = 0;
-  // Called before the pieces run.
+  // In a global section: called before the pieces of the work run.
   virtual void Begin(GlobalRun& run, ThreadPool& pool) const {}
   // Called after the pieces if has_end, each by one thread. Exchange exchanges values with the other processes of a
   // group, and may run on another thread than the rest of the command. End does the rest.
@@ -77,8 +77,8 @@ class CpuCommand {
   // in map sections.
   virtual absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows,
                                int64_t global_row) const;
-  // Prepares RunJoint, for the rows of `lanes` lanes that run together. Only called for commands that are `joint` in
-  // their table.
+  // Prepares RunJoint, which runs the command once for the rows of `lanes` lanes (parts of the batch). Only called for
+  // commands that are `joint` in their table.
   virtual absl::Status PlanJoint(const PlanContext& context, int lanes);
   virtual bool is_joint() const { return false; }
   virtual absl::Status RunJoint(const MapRun& run, const MicrobatchContext& first_lane) const;

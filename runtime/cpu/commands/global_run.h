@@ -1,4 +1,4 @@
-// One execution of a command of a global section.
+// GlobalRun: one execution of a command of a global section, with its tasks and its result.
 #ifndef TANDEM_RUNTIME_CPU_COMMANDS_GLOBAL_RUN_H_
 #define TANDEM_RUNTIME_CPU_COMMANDS_GLOBAL_RUN_H_
 
@@ -63,7 +63,7 @@ class GlobalRun {
   const absl::Status& status() const { return status_; }
 
   const StepState& state;
-  // for LaneReduce: number of neighbouring lanes whose sum is already in the slot of the first of them
+  // for LaneReduce: number of neighbouring lanes whose sum is already in the first one's slot (memory of its sums)
   int part_lanes = 1;
 
  private:
@@ -78,7 +78,7 @@ class GlobalRun {
 
   const PlannedWork& work_;
   const int id_;
-  const int64_t begin_;  // when this execution began; 0 when nothing is traced
+  const int64_t begin_;  // when this execution began (TraceNow); 0 when nothing is traced
   std::atomic<bool> finite_{true};
   std::mutex mutex_;
   absl::Status status_;

@@ -1,4 +1,4 @@
-// One kernel over the elements of many tensors: the updates of all variables.
+// GroupedLaunch on a CPU: runs one kernel over the elements of many tensors, such as the updates of all variables.
 #ifndef TANDEM_RUNTIME_CPU_COMMANDS_GROUPED_LAUNCH_H_
 #define TANDEM_RUNTIME_CPU_COMMANDS_GROUPED_LAUNCH_H_
 

@@ -1,4 +1,4 @@
-// One launch of a compiled kernel.
+// The command KernelLaunch on a CPU: runs one compiled kernel.
 #ifndef TANDEM_RUNTIME_CPU_COMMANDS_KERNEL_LAUNCH_H_
 #define TANDEM_RUNTIME_CPU_COMMANDS_KERNEL_LAUNCH_H_
 

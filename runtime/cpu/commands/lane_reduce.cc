@@ -1,4 +1,4 @@
-// Combines the lanes' slots in the order of the reduction tree.
+// LaneReduce on a CPU: combines the results of all lanes (parts of the batch) in the order of the reduction tree.
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"

@@ -1,4 +1,4 @@
-// One call of oneDNN or of our own loops in its place.
+// The command LibraryCall on a CPU: calls oneDNN, or hand-written loops in its place.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -75,7 +75,7 @@ class CpuLibraryCall final : public CpuCommand {
 
   absl::Status PlanJoint(const PlanContext& context, int lanes) override {
     format::LibraryCall call = call_;
-    // the loader allows only matrix products to be joint
+    // the loader allows only matrix products to be `joint` (one call for several lanes)
     format::MatMul& product = *call.operation.As<format::MatMul>();
     product.a_shape[0] *= lanes;
     product.y_shape[0] *= lanes;
@@ -97,7 +97,7 @@ class CpuLibraryCall final : public CpuCommand {
 
   const format::LibraryCall& call_;
   std::unique_ptr<OneDnnPrimitive> primitive_;
-  // the primitive for the rows of all joint lanes; null if the call is not joint
+  // the primitive for the rows of several lanes that run together; null if the call is not `joint`
   std::unique_ptr<OneDnnPrimitive> joint_;
   bool reduces_batch_ = false;
   uint64_t staging_bytes_ = 0;

@@ -1,4 +1,4 @@
-// Sums rows by their indices.
+// The command ScatterAdd on a CPU: sums rows that have the same index.
 #include <algorithm>
 
 #include "runtime/cpu/commands/kinds.h"
@@ -11,7 +11,7 @@ constexpr int64_t kScatterPieces = 64;
 
 class CpuScatterAdd final : public CpuCommand {
  public:
-  // A piece is a number of whole rows of the table. Each piece looks through all indices, so there are not many pieces.
+  // A piece of the work is some whole rows of the table. Each piece reads all indices, so there are not many pieces.
   CpuScatterAdd(const PlanContext& context, const format::Command& table) : CpuCommand(context, table) {
     const int64_t rows = context.program.buffers[table.outputs[0]].shape[0];
     width_ = outputs()[0].elements / rows;

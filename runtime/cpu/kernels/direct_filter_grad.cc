@@ -44,7 +44,7 @@ using UnalignedVector = float __attribute__((vector_size(64), aligned(4)));
 TD_INLINE const UnalignedVector& At(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
 TD_INLINE UnalignedVector& At(float* p) { return *reinterpret_cast<UnalignedVector*>(p); }
 
-// Computes kRows rows of dw, `columns` floats apart, from the pairs [begin, end).
+// Computes kRows rows of dw, `columns` floats apart, from the pairs of pixels [begin, end).
 template <int kRows, Earlier earlier, typename Pair>
 void Tile(const Pair* begin, const Pair* end, const float* x, const float* dy, int64_t columns, float* dw) {
   Vector sums[kRows][kTileVectors] = {};

@@ -41,7 +41,7 @@ class DirectFilterGrad {
   void PackColumns(const float* dy, int64_t pixels, float* panel) const;
 
   const FilterGradShape convolution_;
-  std::vector<Pair> pairs_;      // the pairs of each tap, for one chunk after the other
+  std::vector<Pair> pairs_;      // the pairs of each tap, for one chunk of pixels after the other
   std::vector<int64_t> begins_;  // where in `pairs_` the pairs of each chunk's taps begin, and the end of the last
 };
 

@@ -17,10 +17,11 @@ namespace {
 constexpr uint32_t kUnwindTable = 0x70000001;         // SHT_X86_64_UNWIND
 constexpr uint32_t kAddressSignificant = 0x6fff4c03;  // SHT_LLVM_ADDRSIG
 
-// Much longer than the names of kernels, so that many names in one long text cannot take much time.
+// The longest name that is accepted, far above those of kernels. The limit keeps a forged file from taking much time by
+// many names that all end at the end of one long text.
 constexpr size_t kMaxNameBytes = 1000;
 
-// A number of the format and what it stands for.
+// A number of the ELF format and the name of its constant, for messages.
 struct Named {
   uint64_t value;
   const char* name;
@@ -106,19 +107,19 @@ class Parser {
   struct Section {
     Elf64_Shdr header;
     absl::string_view name;
-    std::optional<size_t> loaded;  // its index in object_.sections
+    std::optional<size_t> loaded;  // the section's index in object_.sections if it is loaded
   };
   struct Symbol {
     absl::string_view name;
-    std::optional<ElfPlace> place;  // where it is loaded
-    bool defined = false;           // by the object
+    std::optional<ElfPlace> place;  // the symbol's place if it is in a section that is loaded
+    bool defined = false;           // true if the object defines the symbol
   };
 
   bool Contains(uint64_t offset, uint64_t size) const {
     return offset <= bytes_.size() && size <= bytes_.size() - offset;
   }
 
-  // Returns what lies at an offset from which on the object contains a T.
+  // Returns the T at an offset of the object. The caller has checked that all of it is inside the object.
   template <typename T>
   T Read(uint64_t offset) const {
     T value;
@@ -213,7 +214,7 @@ class Parser {
     }
   }
 
-  // Adds a section that is for memory to the object.
+  // Adds section i, which is to be loaded into memory, to object_. Skips those that kernels do not need.
   absl::Status LoadSection(size_t i) {
     Section& section = sections_[i];
     const Elf64_Shdr& header = section.header;
@@ -256,7 +257,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // Without this, what is read could be many times as large as the object.
+  // Checks that sections do not overlap: together they could be many times as large as the object otherwise.
   absl::Status CheckOverlap() const {
     uint64_t total = 0;
     for (size_t i = 0; i < sections_.size(); ++i) {
@@ -300,7 +301,7 @@ class Parser {
     return Bad(SectionText(*symbol_table_), ": ", TextOf("symbol", number, name), ": ", what...);
   }
 
-  // Table `names` has the symbol's name.
+  // Reads one symbol. Section `names` is the string table with its name.
   absl::Status ReadSymbol(size_t names, const Elf64_Sym& entry) {
     const size_t number = symbols_.size();
     absl::StatusOr<absl::string_view> name = Name(names, entry.st_name);
@@ -310,7 +311,7 @@ class Parser {
     if (type > STT_FILE) {
       return BadSymbol(number, *name, "kernels have no symbol of type ", NumberAndName(type, kSymbolNames));
     }
-    // Those from SHN_LORESERVE on are in no section: the name of a source file, for example.
+    // Section numbers from SHN_LORESERVE on mean that the symbol, such as a source file's name, is in no section.
     if (!symbol.defined || entry.st_shndx >= SHN_LORESERVE) return absl::OkStatus();
     if (entry.st_shndx >= sections_.size()) {
       return BadSymbol(number, *name, "it is in section ", entry.st_shndx, ", and there are ", sections_.size());
@@ -351,7 +352,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // Reads a relocation of bytes of the section object_.sections[changed].
+  // Reads a relocation, which changes bytes of the section object_.sections[changed].
   absl::Status ReadRelocation(size_t changed, const Elf64_Rela& entry) {
     const uint64_t type = ELF64_R_TYPE(entry.r_info), number = ELF64_R_SYM(entry.r_info);
     const bool absolute = type == R_X86_64_64;
@@ -381,7 +382,7 @@ class Parser {
 
   const absl::string_view bytes_;
   std::vector<Section> sections_;
-  std::optional<size_t> symbol_table_;  // its index in sections_
+  std::optional<size_t> symbol_table_;  // the symbol table's index in sections_
   std::vector<Symbol> symbols_;
   ElfObject object_;
 };

@@ -24,10 +24,10 @@ inline constexpr uint64_t kMaxSectionAlignment = 4096;
 
 // A section that is to be loaded.
 struct ElfSection {
-  size_t number = 0;  // in the object's table of sections
+  size_t number = 0;  // index in the object's table of sections
   absl::string_view name;
   MemoryKind kind = MemoryKind::kCode;
-  absl::string_view bytes;  // what is in front; the rest of its `size` bytes is zero
+  absl::string_view bytes;  // the section's first bytes; the rest, up to `size`, is zero
   uint64_t size = 0;
   uint64_t alignment = 1;  // a power of two, at most kMaxSectionAlignment
 
@@ -42,29 +42,29 @@ struct ElfPlace {
 };
 
 enum class RelocationKind {
-  kRelative32,  // 4 bytes that get the distance from themselves to the target
-  kAbsolute64,  // 8 bytes that get the target's address
+  kRelative32,  // becomes the distance from the field to the target, in 4 bytes
+  kAbsolute64,  // becomes the target's address, in 8 bytes
 };
 
 // A field in a section's bytes that depends on where things are loaded.
 struct ElfRelocation {
   RelocationKind kind = RelocationKind::kRelative32;
   ElfPlace field;
-  ElfPlace target;           // where `import` is empty
-  absl::string_view import;  // the name of a function outside of the object
-  int64_t addend = 0;        // is added to the target's address
+  ElfPlace target;           // valid if `import` is empty
+  absl::string_view import;  // name of the target if it is a function outside of the object
+  int64_t addend = 0;        // to be added to the target's address
 };
 
 // Names and bytes are parts of the object's bytes.
 struct ElfObject {
   std::vector<ElfSection> sections;
   std::vector<ElfRelocation> relocations;
-  std::map<absl::string_view, ElfPlace> functions;  // those that others may call, by name
+  std::map<absl::string_view, ElfPlace> functions;  // the object's global functions, by name
 };
 
-// Tables of unwinding are left out, because nothing throws through a kernel, and so are constructors, which only the
-// thread sanitizer makes, for a runtime that the process has set up.
-// Errors: DataLoss, with the section, the offset and the value, for an object that is damaged or is no kernel's.
+// Parses an object. Leaves out unwind tables, because nothing throws through a kernel, and constructors, which only the
+// thread sanitizer generates, for a runtime that the process has set up.
+// Errors: DataLoss, with the section, the offset and the value, for an object that is damaged or not of kernels.
 absl::StatusOr<ElfObject> ParseElfObject(absl::string_view bytes);
 
 }  // namespace tandem

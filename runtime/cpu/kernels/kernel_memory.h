@@ -12,13 +12,13 @@
 
 namespace tandem {
 
-// The most bytes of one kind, so that the distance between any two of them is one of 32 bits.
+// The most bytes of one kind of memory, so that the distance between any two bytes fits into 32 bits.
 inline constexpr uint64_t kMaxMemoryOfKind = uint64_t{1} << 29;
 
-// One mapping with an area for each kind of memory. Anybody may write into it until Protect is called.
+// One mapping with an area for each kind of memory. All of it is writable until Protect is called.
 class KernelMemory {
  public:
-  KernelMemory() = default;  // has no areas
+  KernelMemory() = default;  // an object without areas
   KernelMemory(KernelMemory&& other) noexcept;
   KernelMemory& operator=(KernelMemory&& other) noexcept;
   ~KernelMemory();
@@ -37,7 +37,7 @@ class KernelMemory {
  private:
   uint64_t size() const { return areas_.back() - areas_.front(); }
 
-  std::array<char*, kMemoryKinds + 1> areas_ = {};  // where each begins, and the end of the last one
+  std::array<char*, kMemoryKinds + 1> areas_ = {};  // where each area begins, and the end of the last one
 };
 
 }  // namespace tandem

@@ -25,10 +25,10 @@ namespace {
 // Sections begin at cache lines, so that the place of a loop in them does not depend on the kernels in front.
 constexpr uint64_t kCacheLine = 64;
 
-// A jump to a function that may be further away than a call reaches.
+// A jump to an imported function, which may be too far away for the 32-bit distance of a call.
 struct Stub {
   unsigned char jump[8] = {0xff, 0x25, 2, 0, 0, 0,  // jmp *2(%rip): to where `function` points
-                           0xcc, 0xcc};             // int3
+                           0xcc, 0xcc};             // int3: padding
   void* function = nullptr;
 };
 
@@ -93,7 +93,7 @@ class Linker {
     return absl::OkStatus();
   }
 
-  // Gives the sections of an object their places, behind those of the objects in front.
+  // Assigns offsets to the sections of an object, behind those of the objects that were placed before.
   absl::Status Place(uint32_t segment, PlacedObject& object) {
     for (const ElfSection& section : object.elf.sections) {
       uint64_t& size = size_of(section.kind);
@@ -161,13 +161,13 @@ class Linker {
   uint64_t& size_of(MemoryKind kind) { return sizes_[static_cast<size_t>(kind)]; }
 
   struct PlacedStub {
-    uint64_t offset = 0;  // in the memory of code, in front of all sections
+    uint64_t offset = 0;  // in the memory of code, before all sections
     Stub stub;
   };
 
   const Executable& executable_;
-  std::map<uint32_t, PlacedObject> objects_;       // by segment
-  std::map<absl::string_view, PlacedStub> stubs_;  // by the function's name
+  std::map<uint32_t, PlacedObject> objects_;       // by index of the object's segment in the executable
+  std::map<absl::string_view, PlacedStub> stubs_;  // by name of the imported function
   std::array<uint64_t, kMemoryKinds> sizes_ = {};
   KernelMemory memory_;
 };

@@ -1,4 +1,4 @@
-// Loads the kernels: the ELF objects of an executable, in which it finds the symbols.
+// Loads the kernels of an executable: its ELF objects, in which it looks up the kernels' symbols.
 #ifndef TANDEM_RUNTIME_CPU_KERNELS_OBJECT_LOADER_H_
 #define TANDEM_RUNTIME_CPU_KERNELS_OBJECT_LOADER_H_
 
@@ -20,12 +20,12 @@ using KernelFunction = void (*)(void* const* args, int64_t begin, int64_t end, i
 // Owns the machine code; functions are valid while it lives.
 class LoadedKernels {
  public:
-  // Loads all objects and looks every kernel up in its own, now, so that nothing can be missing later. Objects may call
-  // only the functions of imported_functions.h.
+  // Loads all objects and looks up every kernel in the object that contains it, so that nothing can be missing when a
+  // step runs. Objects may call only the functions of imported_functions.h.
   // Errors: FailedPrecondition "compiled for avx512f ..." when this machine lacks a feature of Index.target, or this
   // process the sanitizer that the kernels were compiled for;
-  // DataLoss (exit code 65) for an object that is damaged or no kernel's, and for a missing symbol, naming kernel and
-  // symbol; those of KernelMemory.
+  // DataLoss (exit code 65) for an object that is damaged or not of kernels, and for a missing symbol, naming kernel
+  // and symbol; those of KernelMemory.
   static absl::StatusOr<std::unique_ptr<LoadedKernels>> Load(const Executable& executable);
 
   LoadedKernels(KernelMemory memory, std::vector<KernelFunction> functions)

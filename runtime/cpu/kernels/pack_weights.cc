@@ -49,7 +49,8 @@ TD_INLINE void PackRows(const float* from, int64_t row_stride, int64_t columns, 
   }
 }
 
-// Exchanges the off-diagonal halves of all 2 S x 2 S squares; calls for S = 1, 2, 4 and 8 in turn are a transposition.
+// Exchanges the two off-diagonal S x S quarters of all 2 S x 2 S squares of a 16 x 16 matrix. Calls for S = 1, 2, 4 and
+// 8 in turn transpose the matrix.
 template <int S>
 TD_INLINE void ExchangeSquares(Vector (&r)[kWidth]) {
   Vector upper, lower;
@@ -135,7 +136,7 @@ void PackPanel(const WeightPanels& w, int64_t begin, int64_t end, int64_t column
 
 int64_t ChunksOfPanel(const WeightPanels& w) { return (w.padded_rows + kChunkRows - 1) / kChunkRows; }
 
-// Returns how many units (chunks of panels) make one part.
+// Returns how many units (chunks of panels) make one part, which one thread packs.
 int64_t UnitsOfPart(const WeightPanels& w) {
   const int64_t elements = Least(w.padded_rows, kChunkRows) * w.panel_columns;
   return elements < kPartElements ? kPartElements / elements : 1;

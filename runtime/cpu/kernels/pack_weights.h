@@ -27,7 +27,7 @@ struct WeightPanels {
 
 constexpr int64_t kMaxPanelColumns = 64;  // the largest panel_columns, which is always a multiple of 16
 
-// True if this CPU can pack into panels of float32, or with `bfloat16` of bfloat16.
+// True if this CPU can pack weights into panels of float32 or, if `bfloat16` is true, of bfloat16.
 bool PacksWeightPanels(bool bfloat16);
 
 // Returns the number of parts into which packing is divided, so that threads can share the work.

@@ -14,9 +14,9 @@ using UnalignedVector = float __attribute__((vector_size(64), aligned(4)));
 using Indices = int32_t __attribute__((vector_size(64)));
 
 constexpr int64_t kWidth = 16;  // floats of a vector register
-// Elements of a block: the rows of the matrix that tiles read before the next block. The next block's rows are
-// prefetched into the second-level cache meanwhile. The longer they are there, the more of them are evicted before they
-// are read.
+// Elements of a block. A block is the rows of the matrix that all tiles read before the rows of the next block, which
+// are prefetched into the second-level cache meanwhile. The longer they are there, the more of them are evicted before
+// they are read.
 constexpr int64_t kBlockElements = 1 << 15;
 constexpr int64_t kMinBlockRows = 16, kMaxBlockRows = 64;
 constexpr int64_t kVectors = 3;  // vectors in a row of a forward tile

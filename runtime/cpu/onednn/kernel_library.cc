@@ -1,4 +1,4 @@
-// The KernelLibrary of CPUs: oneDNN and the kernels beside it.
+// Implements KernelLibrary for CPUs: oneDNN, and Tandem's own kernels beside it.
 #include "runtime/session/kernel_library.h"
 
 #include "runtime/cpu/kernels/instruction_set.h"

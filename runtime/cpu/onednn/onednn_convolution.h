@@ -1,4 +1,4 @@
-// Plans of convolutions and their gradients.
+// Makes the plans (oneDNN primitives with their arguments) of convolutions and their gradients.
 #ifndef TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_CONVOLUTION_H_
 #define TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_CONVOLUTION_H_
 

@@ -1,4 +1,4 @@
-// Plans of matrix products.
+// Makes the plans (oneDNN primitives with their arguments) of matrix products.
 #ifndef TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_MATMUL_H_
 #define TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_MATMUL_H_
 

@@ -18,7 +18,7 @@ constexpr auto kF32 = dnnl::memory::data_type::f32;
 dnnl::memory::data_type TypeOf(DType type);
 const dnnl::engine& Engine();
 
-// The buffer of an argument.
+// The buffer that an argument of a primitive is bound to.
 enum class Source { kInput0, kInput1, kInput2, kOutput, kTemporary, kScratchpad };
 
 struct Argument {

@@ -27,8 +27,8 @@ class OneDnnPrimitive {
   virtual uint64_t scratch_bytes() const = 0;
   // Returns the number of parts of the call; any threads may run them, in any order and at the same time.
   virtual int64_t parts() const { return 1; }
-  // Runs parts [begin, end). `in` and `out`: float32 buffers in the order of the command's operands. Calls with
-  // different `thread` may overlap.
+  // Runs parts [begin, end). `in` and `out` are the buffers of the command's inputs, in their order, and of its output.
+  // Calls with different `thread` may overlap.
   virtual absl::Status RunParts(int thread, absl::Span<void* const> in, void* out, void* scratch, int64_t begin,
                                 int64_t end) const = 0;
   absl::Status Run(int thread, absl::Span<void* const> in, void* out, void* scratch) const {

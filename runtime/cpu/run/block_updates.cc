@@ -50,8 +50,8 @@ void* Before(void* p, int64_t bytes) { return reinterpret_cast<void*>(reinterpre
 // Computes and applies rows [begin, end) of one gradient, which fit the thread's scratch memory.
 void RunStrip(const StepState& state, const BlockUpdate& u, int64_t begin, int64_t end, int thread) {
   MicrobatchContext context = FirstDevice(state);
-  // The kernels address rows from the start of the whole gradient, so this is where it would start if the strip were in
-  // it.
+  // The kernels address rows from the start of the whole gradient, of which only these rows are in memory. So they get
+  // the address at which the gradient would start.
   void* whole = Before(state.threads[thread].library.data(), begin * u.columns * sizeof(float));
   absl::InlinedVector<void*, 8> args;
   for (const Operand& o : u.gradient->inputs()) args.push_back(context.Address(o));
@@ -113,7 +113,7 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
     std::atomic<uint32_t> largest{0};
   };
   std::vector<std::unique_ptr<Scan>> scans;
-  std::vector<std::pair<size_t, int64_t>> tasks;  // index in `scans`, first element
+  std::vector<std::pair<size_t, int64_t>> tasks;  // of each task: index in `scans`, and first element
   auto scan_of = [&](const Operand& o) {
     for (size_t i = 0; i < scans.size(); ++i) {
       if (scans[i]->operand.space == o.space && scans[i]->operand.offset == o.offset) return i;

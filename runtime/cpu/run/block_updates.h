@@ -1,5 +1,5 @@
-// Weight gradients that are applied block by block: the kernel that computes a block hands it to the optimizer's kernel
-// while it is in the core's cache. The gradient as a whole is never stored.
+// Weight gradients that are applied by blocks of rows: the optimizer's kernel reads each block as soon as it has been
+// computed, while it is in the core's cache. The gradient as a whole is never stored.
 //
 // This is another way to run three commands of a global section of one device: the gradient's kernel (domain Blocks),
 // the finite check, and the grouped update. The check comes first, so it cannot look at such a gradient; a bound

@@ -1,4 +1,4 @@
-// Per-command times of a session, as the user sees them.
+// Sums the times that a session's threads have measured, per command, as the user sees them.
 #ifndef TANDEM_RUNTIME_CPU_RUN_COMMAND_TIMES_H_
 #define TANDEM_RUNTIME_CPU_RUN_COMMAND_TIMES_H_
 

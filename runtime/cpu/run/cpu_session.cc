@@ -30,8 +30,8 @@
 namespace tandem {
 namespace {
 
-// Returns the distance in bytes from one lane's slot to the next. Slots of neighbouring lanes are read together at
-// equal offsets, so they must not start in the same cache set.
+// Returns the distance in bytes from one lane's slot (memory of its sums) to the next. Slots of neighbouring lanes are
+// read together at equal offsets, so they must not start in the same cache set.
 uint64_t LaneStride(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096 + 5 * 64; }
 
 class CpuSession final : public Session {
@@ -77,7 +77,7 @@ class CpuSession final : public Session {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
       invariants_at_.reset();
-      // The search does not use the group: another process may find its value in an earlier command and stop there.
+      // The search exchanges nothing with the group, because another process may stop at an earlier command.
       state_.group = nullptr;
       return FindNonFiniteCommand(*executable_, state_, plan_, *pool_);
     });
@@ -238,7 +238,7 @@ class CpuSession final : public Session {
   absl::Status RunMap(const PlannedSection& section) {
     const int lanes = static_cast<int>(progress_.size()), together = guard_ != nullptr ? 1 : section.lanes_together;
     failed_.store(false, std::memory_order_relaxed);
-    int32_t microbatches = 0;  // microbatches of the longest lane
+    int32_t microbatches = 0;  // number of microbatches of the longest lane
     for (int lane = 0; lane < lanes; ++lane) {
       const int32_t n = MicrobatchesOfLane(state_, Lane(lane));
       progress_[lane].Reset(n);
@@ -343,7 +343,7 @@ class CpuSession final : public Session {
   std::unique_ptr<CommunicationThread> communication_;  // null if no all-reduce overlaps with other commands
   std::vector<LaneProgress> progress_;                  // one for each lane of each device
   std::vector<ReplicaInputs> inputs_;
-  int64_t examples_ = 0;  // rows of the running step, over all processes
+  int64_t examples_ = 0;  // number of rows of the running step, over all processes
   bool initialized_ = false;
   // VariableStore::writes() after the last step: as long as it is the same, the results of invariant commands are
   // valid

@@ -12,8 +12,8 @@
 
 namespace tandem {
 
-// Returns the number of devices that run `command`. It is 1, the first, if the command writes variables of which all
-// devices share one copy; otherwise all devices run it.
+// Returns the number of devices that run `command`. Only the first one runs it if the command writes variables of which
+// all devices share one copy; otherwise all devices run it.
 int DevicesThatRun(const StepState& state, const CpuCommand& command);
 
 // Runs the pieces of a command on all devices.

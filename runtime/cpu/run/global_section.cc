@@ -20,7 +20,7 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
   // Timing and the buffer guard require that commands run one after another.
   const bool one_by_one = timed || state.guard != nullptr;
   OverlappedCommands overlapped(state, one_by_one ? nullptr : communication, pool);
-  bool by_blocks = false;  // true if gradients are applied block by block in this step
+  bool by_blocks = false;  // true if this step applies gradients by blocks of rows (block_updates.h)
   for (size_t i = 0; i < section.commands.size(); ++i) {
     const CpuCommand& command = *section.commands[i];
     const format::Command& table = command.table();

@@ -1,4 +1,4 @@
-// The calls of a flat program as a list.
+// Makes the list of calls as which a flat program (of few small commands) runs.
 #ifndef TANDEM_RUNTIME_CPU_RUN_LIST_CALLS_H_
 #define TANDEM_RUNTIME_CPU_RUN_LIST_CALLS_H_
 
@@ -12,7 +12,8 @@
 namespace tandem {
 
 // Lists the calls of `executable`, which is flat. DataLoss for a command that a list cannot contain: it is of another
-// kind, or has work for more than one thread. State and plan must outlive the list and keep their memory where it is.
+// kind than those of flat programs, or has work for more than one thread. State and plan must outlive the list and keep
+// their memory where it is.
 absl::StatusOr<std::unique_ptr<CallList>> ListCalls(const Executable& executable, const StepState& state,
                                                     const StepPlan& plan);
 

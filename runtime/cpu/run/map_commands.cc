@@ -102,7 +102,7 @@ class GuardObserver {
   const int thread_;
 };
 
-// Returns the context of the microbatch that begins at row `begin` of a lane, with the lane's slot.
+// Returns the context of the microbatch that begins at row `begin` of a lane; its sums go to the lane's slot.
 MicrobatchContext ContextOf(const StepState& state, const LaneId& lane, int64_t begin, int thread) {
   MicrobatchContext context;
   context.device = &state.devices[lane.device];

@@ -24,9 +24,9 @@ struct LaneId {
 // Returns the number of the lane's microbatches; 0 for a lane without rows.
 int32_t MicrobatchesOfLane(const StepState& state, const LaneId& lane);
 
-// Runs the microbatches of a lane, except those that helpers claim. When this and the helpers have returned, the
-// section's sums for the lane are in its slot. Does nothing for a lane without rows. After an error the slot's values
-// are undefined.
+// Runs the microbatches of a lane, except those that helpers (threads without a lane) claim. When this and the helpers
+// have returned, the section's sums for the lane are in its slot. Does nothing for a lane without rows. After an error
+// the slot's values are undefined.
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, LaneProgress& progress);
 // As a helper, runs one microbatch of a lane whose RunLane is running in another thread; does nothing if no microbatch

@@ -16,13 +16,13 @@
 
 namespace tandem {
 
-// A lane slot that a map section's microbatches add to.
+// A lane slot (memory of a lane's sums) to which a map section's microbatches add their results.
 struct LaneMerge {
   format::ReduceKind kind;
   Operand operand;
 };
 
-// A weight gradient that is applied block by block (block_updates.h).
+// A weight gradient whose blocks of rows are applied to the weights as soon as they are computed (block_updates.h).
 struct BlockUpdate {
   const format::BlockUpdate* commands;
   const CpuKernelLaunch* gradient;

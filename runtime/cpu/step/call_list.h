@@ -26,13 +26,13 @@ class CallList {
   // These are called by commands while the list is made. After AddKernel and AddCopy, the command adds the addresses of
   // the call's operands with AddAddress.
   void AddKernel(KernelFunction function, int64_t begin, int64_t end, int64_t row_offset);
-  // Adds the reduction of all lanes' slots at `offset`.
+  // Adds the reduction of the values at `offset` in the slots (memory of sums) of all lanes of a device.
   void AddReduce(format::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out, int64_t elements);
   void AddCheckFinite(DType dtype, uint8_t* data, int64_t elements);
   void AddCopy(int64_t bytes);
   void AddAddress(const MicrobatchContext& context, int device, const Operand& o);
   int64_t rows_per_lane() const { return state_.rows_per_lane; }
-  // The first row of a device's part of the batch.
+  // Returns where in the global batch the rows of a device begin.
   int64_t first_row(int device) const { return first_rows_[device]; }
 
  private:

@@ -1,5 +1,5 @@
-// Distributes the microbatches of a lane: to its own thread from the front, and to threads without a lane (helpers)
-// from the back.
+// Distributes the microbatches of a lane (a part of the batch): to its own thread from the front, and to threads
+// without a lane (helpers) from the back.
 //
 // A lane's sum adds its microbatches from first to last, whichever thread computes them: a thread adds its microbatch
 // when those before it have been added. So threads that run out of lanes shorten the end of a section, and no bit
@@ -66,7 +66,7 @@ class alignas(64) LaneProgress {
 
   int32_t microbatches_ = 0;
   std::atomic<uint64_t> claims_{0};  // number of claims: from the front in the low half, from the back in the high half
-  std::atomic<int32_t> added_{0};    // microbatches that are in the lane's sum
+  std::atomic<int32_t> added_{0};    // number of microbatches that are in the lane's sum
 };
 
 }  // namespace tandem

@@ -34,7 +34,7 @@ struct TimeCount {
 
 struct ThreadState {
   Arena microbatch;
-  // a second slot, for microbatches after a lane's first: their results are then added to the lane's own slot
+  // a slot for the results of microbatches after a lane's first, from which they are added to the lane's own slot
   Arena lane;
   Arena library;  // memory for library calls: scratch, then staging
   std::vector<void*> args;
@@ -81,8 +81,8 @@ struct MicrobatchContext {
   const DeviceState* device = nullptr;
   // For values that are the same on all devices: the device whose copy is read. Null stands for `device`.
   const DeviceState* home = nullptr;
-  uint8_t* microbatch = nullptr;  // null outside map sections
-  uint8_t* lane = nullptr;        // the lane's slot or the thread's scratch slot
+  uint8_t* microbatch = nullptr;  // the thread's microbatch arena; null outside map sections
+  uint8_t* lane = nullptr;        // the lane's slot (its sums) or the thread's scratch slot
   const uint8_t* constants = nullptr;
   int64_t row = 0;  // first row in the replica's batch
   // For lanes that run together (PlannedSection): how many they are, the index of this lane among them, and the rows of
@@ -114,8 +114,8 @@ struct MicrobatchContext {
   }
 
  private:
-  // Returns an offset in a joint microbatch arena. Every buffer in it is lanes_together times as large, and the rows of
-  // neighbouring lanes follow each other.
+  // Returns an offset in a microbatch arena that several lanes share. Every buffer in it is lanes_together times as
+  // large, and the rows of neighbouring lanes follow each other.
   uint64_t JointOffset(const Operand& o) const {
     const uint64_t bytes = o.row_bytes > 0 ? lane_rows * o.row_bytes : AlignUp(o.bytes(), 64);
     return o.offset * lanes_together + bytes * lane_of_those;

@@ -1,4 +1,4 @@
-// Sets the device's flag for failed checks when a value is not finite.
+// CheckFinite on a GPU: sets the device's flag for failed checks if a value is a NaN or infinity.
 #include <utility>
 
 #include "base/status_macros.h"
@@ -41,7 +41,7 @@ class CudaCheckFinite final : public CudaCommand {
   }
 
  private:
-  // The table of a group, on the device.
+  // The table of addresses by which one launch checks a group of buffers, on the device.
   struct Table {
     CUdeviceptr address = 0;
     int64_t chunks = 0;

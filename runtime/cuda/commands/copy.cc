@@ -1,4 +1,4 @@
-// Copies a value.
+// The command Copy on a GPU: copies one buffer to another.
 #include "runtime/cuda/commands/kinds.h"
 
 namespace tandem {

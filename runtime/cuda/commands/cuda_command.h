@@ -50,7 +50,7 @@ class CudaCommand {
   // Issues the command for `rows` rows of the replica, which begin at `first_row` in the global batch. The device's
   // context must be current.
   virtual absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) = 0;
-  // Writes the result for no rows: zeros in the step arena and in slots.
+  // Writes the results for no rows: zeros to the outputs in the step arena and in lane slots (memory of sums).
   virtual absl::Status Clear(CUstream stream);
 
   const format::Command& table() const { return *context_.plan.tables[number_]; }

@@ -1,4 +1,4 @@
-// One launch of a compiled kernel.
+// The command KernelLaunch on a GPU: launches one compiled kernel.
 #include "base/status_macros.h"
 #include "runtime/cuda/commands/kinds.h"
 #include "runtime/cuda/commands/single_launch.h"

@@ -1,4 +1,4 @@
-// On a GPU there is one lane: the result is its value, or the identity if it has no rows.
+// LaneReduce on a GPU, which has one lane (part of the batch): copies its value, or writes the identity without rows.
 #include "runtime/cuda/commands/kinds.h"
 
 namespace tandem {

@@ -1,4 +1,4 @@
-// One call of cuBLASLt or cuDNN.
+// The command LibraryCall on a GPU: calls cuBLASLt or cuDNN.
 #include "runtime/library_calls/library_call.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-// Sums rows by their indices.
+// The command ScatterAdd on a GPU: sums rows that have the same index.
 #include "runtime/cuda/commands/kinds.h"
 
 namespace tandem {

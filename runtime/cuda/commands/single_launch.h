@@ -1,4 +1,4 @@
-// A kernel with its arguments.
+// SingleLaunch: a GPU kernel with its arguments, ready to be launched.
 #ifndef TANDEM_RUNTIME_CUDA_COMMANDS_SINGLE_LAUNCH_H_
 #define TANDEM_RUNTIME_CUDA_COMMANDS_SINGLE_LAUNCH_H_
 

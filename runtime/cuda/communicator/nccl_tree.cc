@@ -19,7 +19,7 @@ constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20;
 constexpr int64_t kWholeBytes = 16 << 10;
 // NCCL's limit on the number of calls in a group.
 constexpr int64_t kGroupCalls = 2048;
-constexpr int64_t kPartAlign = 64;  // in elements
+constexpr int64_t kPartAlign = 64;  // alignment of parts, in elements
 
 int64_t ElementBytes(const CollectiveTensor& t) { return SizeOf(t.dtype); }
 
@@ -71,7 +71,7 @@ CUdeviceptr NcclTree::PartAt(const Piece& piece, int r, int p) const {
   return piece.tensor->buffers[r] + PartBegin(piece, p) * ElementBytes(*piece.tensor);
 }
 
-// All slots have the size of the first part, which is the longest.
+// Returns the bytes of a slot (the values received from one replica): those of the first part, which is the longest.
 uint64_t NcclTree::SlotBytes(const Piece& piece) const {
   return AlignUp(PartCount(piece, 0) * ElementBytes(*piece.tensor), 256);
 }

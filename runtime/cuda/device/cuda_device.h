@@ -79,7 +79,7 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   std::mutex staging_mutex_;
   std::unique_ptr<TransferStaging> staging_;
   std::mutex spare_mutex_;
-  std::unique_ptr<TransferStaging> spare_staging_;  // one is enough, because checkpoints follow one another
+  std::unique_ptr<TransferStaging> spare_staging_;  // for the next snapshot, as only one is read at a time
 };
 
 // Owners of objects of a context. All are movable, and empty when made by the default constructor.
@@ -103,7 +103,7 @@ class CudaOwned {
   bool MakeCurrent() const { return !device_->lost() && device_->MakeCurrent().ok(); }
 
  private:
-  void Destroy();  // errors are reported by the next call
+  void Destroy();  // its errors are reported by the next call of the driver
 
   std::shared_ptr<CudaDevice> device_;
   Handle handle_ = Handle();

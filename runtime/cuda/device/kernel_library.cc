@@ -1,4 +1,4 @@
-// The KernelLibrary of GPUs: cuBLASLt and cuDNN. Needs no GPU, and cuDNN only for plans.
+// Implements KernelLibrary for GPUs: cuBLASLt and cuDNN. Needs no GPU, and needs cuDNN only to make plans.
 #include "runtime/session/kernel_library.h"
 
 #include <atomic>

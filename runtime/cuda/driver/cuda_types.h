@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// The structs have the names that cuda.h gives them, so that handles are the same types where a file includes both.
+// The structs have the names that cuda.h gives them, so that files that also include cuda.h have the same handle types.
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;

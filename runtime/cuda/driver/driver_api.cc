@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Executables have texts of at most PTX ISA 8.0, which came with CUDA 12.0.
+// The oldest CUDA version of a driver: PTX in executables needs at most PTX ISA 8.0, which came with CUDA 12.0.
 constexpr int kOldestDriver = 12000;
 
 absl::Status Unusable(const std::string& message) {

@@ -83,7 +83,7 @@ using ScopedDriver = ScopedTable<DriverApi>;
 
 // Binds and initialises the driver in the library `path`, as LoadDriver does once.
 absl::StatusOr<DriverApi> BindDriver(const std::string& path);
-// Calls cuInit and does the checks after it.
+// Calls cuInit, and checks that the driver is recent enough and that there is a GPU.
 absl::Status InitDriver(const DriverApi& driver);
 
 // Returns OK, or the error "<call up to its parenthesis>: CUDA_ERROR_NAME (the driver's sentence)". Kinds:

@@ -20,7 +20,7 @@ CUresult MemFree(const DriverApi& driver, CUdeviceptr address);
 CUresult MemHostAlloc(const DriverApi& driver, void** address, size_t bytes, unsigned flags);
 CUresult MemFreeHost(const DriverApi& driver, void* address);
 
-// Each of these calls holds this mutex while it runs.
+// Returns the mutex that MemAlloc, MemFree, MemHostAlloc and MemFreeHost hold while they run.
 std::timed_mutex& MemoryCallsMutex();
 
 }  // namespace tandem

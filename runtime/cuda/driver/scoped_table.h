@@ -1,4 +1,4 @@
-// Tables of functions that stand for a library in tests.
+// ScopedTable: replaces the functions of a library by others in tests.
 #ifndef TANDEM_RUNTIME_CUDA_DRIVER_SCOPED_TABLE_H_
 #define TANDEM_RUNTIME_CUDA_DRIVER_SCOPED_TABLE_H_
 
@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-// Replaces the result of the function that loads the library of type Api, until it is destroyed. For tests; one at a
-// time, not while others load.
+// During its lifetime, the function that loads the library of type Api returns `api` instead. Only one may exist at a
+// time, and no thread may load the library while it is made or destroyed.
 template <typename Api>
 class ScopedTable {
  public:

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kBlock = 256;
 static_assert(kBlock == kGpuScatterChunk, "a block sorts a chunk");
 constexpr int64_t kMaxBlocks = 1 << 16;  // most blocks of a launch; with more work, each thread loops
-// threads of the sorting kernels do not loop, so this is their limit
+// the most indices that a ScatterAdd can sort, because threads of the sorting kernels do not loop
 constexpr int64_t kMaxIndices = kBlock * kMaxBlocks;
 
 const char* const kSymbols[] = {"td_finite_f32",

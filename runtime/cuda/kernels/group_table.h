@@ -13,7 +13,7 @@ namespace tandem {
 struct GroupTable {
   // for each member: the addresses of its num_args arguments, its count and its first block
   std::vector<uint64_t> members;
-  std::vector<int32_t> blocks;  // for each block of the grid: its member
+  std::vector<int32_t> blocks;  // for each block of the grid: index of the member that it computes
 
   uint64_t members_bytes() const { return members.size() * sizeof(uint64_t); }
   uint64_t blocks_bytes() const { return blocks.size() * sizeof(int32_t); }

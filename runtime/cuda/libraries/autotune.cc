@@ -14,8 +14,8 @@ constexpr int kRounds = 3, kCallsPerRound = 4;
 // A candidate whose first call takes this many times as long as a call of the best one is not measured further. Among
 // the candidates of a float32 convolution are some that take a hundred times as long as the best.
 constexpr float kHopeless = 1.5f;
-// The number of different random numbers, which operands repeat. With numbers that are zero or all the same a GPU takes
-// less power, and runs at another clock.
+// The number of random numbers whose repetitions fill the operands. With numbers that are zero or all the same a GPU
+// takes less power, and runs at another clock.
 constexpr size_t kNumbers = 1 << 16;
 
 // A stream, two events and memory, released together.
@@ -65,8 +65,8 @@ class Bench {
     return address;
   }
 
-  // Returns the milliseconds of one call, the least of some rounds; the first call, which loads what is loaded lazily,
-  // is not timed. `best`: the time of the best candidate so far, 0 for none.
+  // Returns the milliseconds of one call, the least of several measurements; the first call, which loads what is loaded
+  // lazily, is not timed. `best`: the time of the best candidate so far, 0 for none.
   absl::StatusOr<float> Time(TunableCall& call, absl::Span<const CUdeviceptr> inputs,
                              absl::Span<const CUdeviceptr> outputs, CUdeviceptr workspace, float best) {
     TD_RETURN_IF_ERROR(call.Enqueue(inputs, outputs, workspace, stream_));

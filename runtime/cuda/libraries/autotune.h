@@ -1,4 +1,4 @@
-// Measures the candidates of a library call on the device.
+// Measures on the device the candidates of a library call: the algorithms or plans that can compute it.
 #ifndef TANDEM_RUNTIME_CUDA_LIBRARIES_AUTOTUNE_H_
 #define TANDEM_RUNTIME_CUDA_LIBRARIES_AUTOTUNE_H_
 

@@ -34,7 +34,7 @@ uint32_t EpilogueOf(const format::Epilogue& e) {
   if (e.gelu()) epilogue += e.gradient ? cublaslt::kEpilogueGeluGrad : cublaslt::kEpilogueGelu;
   if (e.saves || e.gradient) epilogue += cublaslt::kEpilogueAux;
   if (e.sums == format::Summed::kY) epilogue += cublaslt::kEpilogueBiasGrad;
-  if (e.sums == format::Summed::kB) epilogue += cublaslt::kEpilogueBiasGradA;  // the library's A is our b
+  if (e.sums == format::Summed::kB) epilogue += cublaslt::kEpilogueBiasGradA;  // the A of cuBLASLt is the call's b
   if (e.sums == format::Summed::kA) epilogue += cublaslt::kEpilogueBiasGradB;
   return epilogue == 0 ? cublaslt::kEpilogueDefault : epilogue;
 }
@@ -357,7 +357,7 @@ class MatMulCall : public TunableCall {
 
   absl::Status FindByAddresses(int candidates) {
     const absl::Status made = MakeAddressLayouts();
-    if (absl::IsNotFound(made)) return absl::OkStatus();  // then there is no algorithm by addresses, which is no error
+    if (absl::IsNotFound(made)) return absl::OkStatus();  // the library has no arrays of addresses, which is no error
     TD_RETURN_IF_ERROR(made);
     return FindAlgorithms(by_addresses_, candidates);
   }

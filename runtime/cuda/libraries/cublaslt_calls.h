@@ -1,4 +1,4 @@
-// MatMul and BatchMatMul by cuBLASLt.
+// Prepares calls of the library operations MatMul and BatchMatMul by cuBLASLt.
 #ifndef TANDEM_RUNTIME_CUDA_LIBRARIES_CUBLASLT_CALLS_H_
 #define TANDEM_RUNTIME_CUDA_LIBRARIES_CUBLASLT_CALLS_H_
 
@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-// A handle on the device whose context is current.
+// Owns cuBLASLt's handle for the device whose context is current when it is created.
 class CublasLtDevice {
  public:
   static absl::StatusOr<std::unique_ptr<CublasLtDevice>> Create(const CublasLtApi* api);

@@ -16,11 +16,11 @@ namespace tandem {
 
 // Prepares `call`, which must be a convolution. If `plan_bytes` is not empty and one candidate is wanted, that plan is
 // tried first; when the device does not accept it, a plan is built anew. HWIO kernels are transposed into the workspace
-// before a plan that reads them, and out of it after one that writes them, unless the call's kernel is packed. A bias
-// has the result's type. For a float32 result of bfloat16 operands the plan makes a bfloat16 result, with a rounded
-// bias: cuDNN has no engine for other combinations without a GPU's run-time compiler. Where it has no plan with the
-// call's epilogue, a plan of the convolution alone is used, and kernels compute the epilogue after it; the log says so.
-// `device` and `kernels` must outlive the result.
+// before a plan that reads them, and out of it after one that writes them, unless the call's kernel is packed
+// (in cuDNN's layout). A bias has the result's type. For a float32 result of bfloat16 operands the plan makes a
+// bfloat16 result, with a rounded bias: cuDNN has no engine for other combinations without a GPU's run-time compiler.
+// Where it has no plan with the call's epilogue, a plan of the convolution alone is used, and kernels compute the
+// epilogue after it; the log says so. `device` and `kernels` must outlive the result.
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const format::LibraryCall& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates);

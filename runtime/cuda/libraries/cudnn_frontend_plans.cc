@@ -34,7 +34,7 @@ using Dims = std::vector<int64_t>;
 constexpr size_t kOldestCudnn = 90000, kPastNewestCudnn = 100000;
 // The oldest version that makes plans without a device: cudnn-frontend says that it has not been validated before.
 constexpr size_t kOldestDeviceless = 91100;
-constexpr int64_t kX = 1, kKernel = 2, kY = 3, kBias = 4;  // names of tensors in a plan
+constexpr int64_t kX = 1, kKernel = 2, kY = 3, kBias = 4;  // the numbers by which a plan refers to its tensors
 
 // Properties of architectures. Without them cuDNN would ask a device for them before it makes plans.
 const char kSm90[] =

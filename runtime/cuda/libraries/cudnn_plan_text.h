@@ -14,7 +14,7 @@
 namespace tandem {
 
 struct CudnnPlanText {
-  int64_t version = 0;               // cuDNN's version, 91900 for 9.19.0: engines are numbered anew in each
+  int64_t version = 0;               // cuDNN's version, 91900 for 9.19.0: each version numbers its engines anew
   int64_t engine = 0;                // cuDNN's global index of the engine
   std::map<int64_t, int64_t> knobs;  // settings of the engine: cudnnBackendKnobType_t to choice
   // The name of the plan that the library prefers, if the frontend cannot make it from an engine and settings. It is

@@ -1,4 +1,4 @@
-// Used when the build found no CUDA headers, so that cudnn-frontend could not be compiled.
+// OpenCudnn for builds that found no CUDA headers, and so cannot compile cudnn-frontend: it returns an error.
 #include "runtime/cuda/libraries/cudnn_backend.h"
 
 namespace tandem {

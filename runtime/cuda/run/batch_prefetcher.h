@@ -25,19 +25,19 @@ class BatchPrefetcher {
       : executable_(executable), replicas_(replicas), first_replica_(first_replica), processes_(processes) {}
 
   // Copies the inputs into the prefetcher's own memory on the devices, and returns when they are there. If two batches
-  // are waiting already, the older one is dropped. Take returns the errors. Prefetching ends for good when memory runs
-  // out.
+  // are waiting already, the older one is dropped. Take returns errors of the copies. Once memory has run out,
+  // further calls do nothing.
   void Prefetch(const StepInputs& inputs);
 
   // If these very tensors were prefetched, queues their copies into the program's inputs on the compute streams, and
   // returns true. If another thread is prefetching them, waits for it.
   absl::StatusOr<bool> Take(const StepInputs& inputs);
-  // Must be called when the step that took a batch is done.
+  // Frees the memory of the batch that Take has found. Must be called when the step that uses the batch is done.
   void Release();
 
  private:
   enum class State { kFree, kFilling, kReady, kTaken };
-  struct Place {  // memory and stream of one replica
+  struct Place {  // a batch's memory on one replica's device, and the stream that copies it there
     Place() = default;
     Place(Place&&) = default;
     ~Place();  // waits for the copies that are queued

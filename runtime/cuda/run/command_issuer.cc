@@ -22,7 +22,7 @@ absl::StatusOr<std::unique_ptr<CommandIssuer>> CommandIssuer::Create(const Execu
 }
 
 absl::Status CommandIssuer::Issue(uint32_t number, int64_t rows, int64_t first_row, CUstream stream) {
-  // In a map section a replica without rows runs nothing. Its results are set to what they are for no rows.
+  // In a map section a replica without rows runs nothing. Its results get their values for no rows, such as zero sums.
   CudaCommand& command = *commands_[number];
   absl::Status status = command.map() && rows == 0 ? command.Clear(stream) : command.Issue(rows, first_row, stream);
   return Annotate(status, absl::StrCat(command.table().name, ": "));

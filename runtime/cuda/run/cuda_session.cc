@@ -417,8 +417,8 @@ class CudaSession final : public Session {
   }
 
   // Runs command by command in the order of the program, all on the compute streams, and checks the outputs of each. It
-  // exchanges nothing with the other processes, because one of them may find its value in an earlier command and stop
-  // there.
+  // exchanges nothing with the other processes, because one of them may find a NaN or infinity in an earlier command
+  // and stop there.
   absl::StatusOr<std::string> Find() {
     WriteStaging(true);
     const bool any_rows =

@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<GpuReplica>> GpuReplica::Create(const Executable&
     }
   }
   TD_ASSIGN_OR_RETURN(replica->host_staging_, MakePinned(device, replica->memory_->staging_layout().bytes));
-  uint64_t tail = 64;  // the first bytes are for the flag
+  uint64_t tail = 64;  // bytes of the tail, whose first 64 are for the flag
   const format::Program& p = executable.index().programs[executable.index().replicas[0].program];
   for (const auto& output : executable.index().outputs) {
     const format::Buffer& b = p.buffers[output.buffer];

@@ -49,7 +49,7 @@ class GpuReplica {
   // Issues the work after the commands: copies the flag and all small outputs without rows to pinned memory.
   absl::Status IssueTail();
 
-  // The following are results of the last step whose IssueTail copies have arrived.
+  // The following return what IssueTail copied in the last step whose copies have arrived.
   bool finite() const;
   // Returns null when output `i` is not one that IssueTail copies.
   const uint8_t* TailOutput(int i) const;
@@ -77,7 +77,7 @@ class GpuReplica {
   PinnedMemory host_staging_, host_tail_;
   struct TailOutput_ {
     CUdeviceptr from = 0;
-    uint64_t offset = 0, bytes = 0;  // place in host_tail_
+    uint64_t offset = 0, bytes = 0;  // place in host_tail_, in bytes
   };
   std::vector<TailOutput_> tail_outputs_;  // indexed by output; `bytes` is 0 if the output is not copied
   std::map<std::tuple<uint32_t, uint32_t, bool>, CudaGraphExec> graphs_;
