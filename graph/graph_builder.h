@@ -36,7 +36,7 @@ struct VariableSpec {
   Shape shape;  // all sizes are known
   Initializer initializer;
   bool trainable = true;
-  std::string slot_of;  // for "conv2d/kernel/Adam": "conv2d/kernel"; empty otherwise
+  std::string slot_of;  // of a slot such as "conv2d/kernel/Adam": its variable, "conv2d/kernel"; else empty
   // If set, replaces `initializer`. It is not part of the compiled program.
   FirstValueFn first_value = nullptr;
   // The object that the variable belongs to, by which VariableOf finds it, such as a layer's weight that several calls
@@ -65,11 +65,11 @@ class GraphBuilder {
   // A batched input fed by the input_fn. shape[0] must be kBatch. Repeated calls with a name return the same tensor.
   Tensor Input(absl::string_view name, DType dtype, const Shape& shape, SourceLocation loc = SourceLocation::Current());
   // A scalar that the runtime sets at every step: "global_step" (int64, number of finished steps), "seed" (int64; in
-  // evaluation and prediction it differs between rounds of batches), "example_count" (float32, examples in the whole
-  // global batch), "replica_example_count" (float32), "replica_index" (int32, the replica's number among all), and
-  // scalars that the user adds ("learning_rate"). `default_value` is used when a run does not set the scalar; it is not
-  // part of the compiled program. Without one, the scalar has the default of another call with this name, else 0, which
-  // an Estimator refuses for names that the runtime does not set. Two calls with different defaults are an error.
+  // evaluation and prediction it differs between steps), "example_count" (float32, examples in the whole global batch),
+  // "replica_example_count" (float32), "replica_index" (int32, the replica's number among all), and scalars that the
+  // user adds ("learning_rate"). `default_value` is used when a run does not set the scalar; it is not part of the
+  // compiled program. Without one, the scalar has the default of another call with this name, else 0, which an
+  // Estimator refuses for names that the runtime does not set. Two calls with different defaults are an error.
   Tensor StepScalar(absl::string_view name, DType dtype, std::optional<double> default_value = std::nullopt,
                     SourceLocation loc = SourceLocation::Current());
   // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix

@@ -93,8 +93,8 @@ inline Tensor operator+(double x, TensorArg y) { return Add(y.tensor, x, y.loc);
 inline Tensor operator-(double x, TensorArg y) { return Sub(x, y.tensor, y.loc); }
 inline Tensor operator/(double x, TensorArg y) { return Div(x, y.tensor, y.loc); }
 
-// Shapes. In every shape kBatch stands for the batch.
-Tensor Broadcast(const Tensor& x, const Shape& shape, TD_LOC);  // NumPy alignment at the right
+// Shapes. In every shape kBatch stands for the batch. Broadcast aligns shapes at the last dimension, as NumPy does.
+Tensor Broadcast(const Tensor& x, const Shape& shape, TD_LOC);
 // A batched tensor keeps dimension 0, which is kBatch in `shape`. One size may be -1: computed from the number of
 // elements.
 Tensor Reshape(const Tensor& x, const Shape& shape, TD_LOC);
@@ -123,7 +123,7 @@ Tensor ArgMax(const Tensor& x, int64_t axis, TD_LOC);
 // With transpose_a it sums over all dimensions but the last: [b, s, m] x [b, s, n] is [m, n].
 Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false, TD_LOC);
 struct BatchMatMulOptions {
-  bool transpose_a = false, transpose_b = false;  // stored as [..., k, m], [..., n, k]
+  bool transpose_a = false, transpose_b = false;  // operand a is stored as [..., k, m], operand b as [..., n, k]
   // The tensor is stored as [..., rows, h, columns] instead of [..., h, rows, columns], the layout of attention heads
   // in the result of a dense layer.
   bool swap_a = false, swap_b = false, swap_output = false;

@@ -20,7 +20,7 @@ struct PlacedPart {
   std::string variable;
   int server = 0;
   int64_t first_row = 0;
-  int64_t rows = 0;  // 0: the whole variable
+  int64_t rows = 0;  // number of rows; 0: the whole variable
 
   bool whole() const { return rows == 0; }
   // The name of the part on its server: "table" for a whole variable, "table[0:500]" for some of its rows.

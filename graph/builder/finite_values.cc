@@ -21,13 +21,13 @@ namespace {
 // True for ops that map finite numbers to finite ones, unless they overflow.
 bool KeepsFinite(mlir::Operation* op) {
   return mlir::isa<
-      // Ops on one tensor.
+      // Ops on the numbers of one tensor.
       td::NegOp, td::AbsOp, td::SignOp, td::TanhOp, td::SinOp, td::CosOp, td::SigmoidOp, td::ReluOp, td::FloorOp,
       td::ErfOp, td::GeluOp, td::GeluGradOp, td::StopGradientOp, td::CastOp, td::SoftmaxOp, td::LogSoftmaxOp,
-      // Ops on several tensors.
+      // Ops that combine the numbers of several tensors.
       td::AddOp, td::SubOp, td::MulOp, td::MaxOp, td::MinOp, td::SelectOp, td::MatMulOp, td::BatchMatMulOp,
       td::ScatterAddOp,
-      // Ops on shapes.
+      // Ops that move, repeat or reduce elements.
       td::ReduceOp, td::BroadcastOp, td::ReshapeOp, td::TransposeOp, td::SliceOp, td::PadOp, td::ConcatOp, td::OneHotOp,
       td::CrossReplicaOp>(op);
 }

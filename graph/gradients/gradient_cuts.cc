@@ -25,7 +25,7 @@ llvm::DenseSet<Operation*> OpsAbove(Value value) {
   return above;
 }
 
-// True if `op` has a gradient for one of its operands among `carried`. Only building the gradient can tell.
+// True if `op` passes a gradient to one of its operands in `carried`. To find out, the gradient has to be built.
 bool PassesGradient(mlir::OpBuilder& b, Operation& op, const llvm::DenseSet<Value>& carried) {
   auto differentiable = mlir::dyn_cast<td::GradientOp>(&op);
   if (!differentiable) return false;

@@ -27,7 +27,7 @@ struct GradientError {
 bool BuildGradients(mlir::OpBuilder& b, mlir::Value loss, llvm::ArrayRef<mlir::Value> xs,
                     std::vector<mlir::Value>* gradients, GradientError* error);
 
-// The same at the end of the graph under construction; the new ops get names.
+// Like the function above, but appends the ops at the end of the graph under construction and gives them names.
 absl::StatusOr<std::vector<mlir::Value>> BuildGradients(GraphModule& module, mlir::Value loss,
                                                         llvm::ArrayRef<mlir::Value> xs, SourceLocation loc);
 

@@ -1,4 +1,4 @@
-// Smooth activations.
+// Ops of smooth activation functions, such as GELU.
 #ifndef TANDEM_GRAPH_IR_ACTIVATION_H_
 #define TANDEM_GRAPH_IR_ACTIVATION_H_
 

@@ -10,7 +10,7 @@
 
 namespace tandem::td {
 
-// Sizes for tensors of rank 4 whose shapes fit together.
+// Returns the sizes of an attention on these tensors, of rank 4 with shapes that fit together.
 AttentionShape AttentionShapeOf(mlir::Value query, mlir::Value key, mlir::Value value, bool heads_inside);
 
 }  // namespace tandem::td

@@ -51,7 +51,7 @@ Value PowOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices
 
 namespace {
 
-// In the order of ComparePredicate. If an operand is NaN, only kNe holds.
+// The predicates of float comparisons in the order of ComparePredicate. If an operand is NaN, only kNe holds.
 using F = arith::CmpFPredicate;
 constexpr F kFloatPredicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
 using I = arith::CmpIPredicate;

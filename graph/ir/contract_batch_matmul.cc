@@ -1,4 +1,4 @@
-// td.batch_matmul.
+// td.batch_matmul, products of matrices in batches: types, reference semantics and gradient.
 #include "graph/ir/build.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/message.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Dims = llvm::SmallVector<int64_t>;
 
-// Converts between [..., rows, h, columns] and [..., h, rows, columns].
+// With `swap`, converts a shape between [..., rows, h, columns] and [..., h, rows, columns].
 Dims Swapped(llvm::ArrayRef<int64_t> shape, bool swap) {
   Dims dims(shape);
   if (swap) std::swap(dims[dims.size() - 3], dims[dims.size() - 2]);

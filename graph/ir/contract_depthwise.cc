@@ -1,4 +1,4 @@
-// td.depthwise_conv2d and its gradients.
+// td.depthwise_conv2d and its gradients: types, reference semantics and generated code.
 #include "graph/ir/contract.h"
 #include "graph/ir/convolution.h"
 #include "graph/ir/message.h"

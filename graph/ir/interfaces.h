@@ -40,7 +40,7 @@ enum class BatchRule {
   kBatchMax,    // results have no batch axis and are maxima over rows
   kStatistic,   // results are mean and M2 or variance over rows; parts are merged as (count, mean, M2)
   kScatter,     // a sum over rows in which a microbatch changes few elements: computed for all rows of a device at once
-  kMixing,      // anything else: forces one microbatch
+  kMixing,      // anything else: all rows of a replica must be one microbatch
 };
 
 // How an op can be fused into kernels.

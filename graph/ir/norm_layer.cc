@@ -1,4 +1,4 @@
-// td.layer_norm.
+// td.layer_norm: types, reference semantics, gradient and the simpler ops that it can be replaced by.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"

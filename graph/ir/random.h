@@ -1,4 +1,4 @@
-// Counter-based random numbers.
+// The op td.random_uniform: random numbers from a counter and a key, without a state.
 #ifndef TANDEM_GRAPH_IR_RANDOM_H_
 #define TANDEM_GRAPH_IR_RANDOM_H_
 

@@ -4,8 +4,8 @@
 //   common     the same on all replicas: variables, constants, sums over all rows, results of td.cross_replica and
 //              of all-reduces, and what is computed from these alone;
 //   varying    a replica's own: reductions of its rows with scope replica (batch statistics), a step scalar of its own
-// (IsReplicaScalar), and values computed from these;
-//   partial    (once maps are formed, before all-reduces) one replica's part of a sum over all rows.
+//              (IsReplicaScalar), and values computed from these;
+//   partial    (once loops over microbatches are formed, before all-reduces) one replica's part of a sum over all rows.
 // Only a common value may be assigned to a variable or be an output. Only td.cross_replica makes a varying value
 // common: with kind sum for a gradient, with kind mean for a statistic.
 #ifndef TANDEM_GRAPH_IR_REPLICA_VALUES_H_

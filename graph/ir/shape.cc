@@ -35,7 +35,7 @@ llvm::LogicalResult CheckSameElementType(mlir::Operation* op, RankedTensorType f
 
 }  // namespace
 
-// constant
+// td.constant
 
 llvm::LogicalResult ConstantOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location>, mlir::ValueRange,
                                                  mlir::DictionaryAttr attributes, mlir::OpaqueProperties properties,
@@ -46,7 +46,7 @@ llvm::LogicalResult ConstantOp::inferReturnTypes(mlir::MLIRContext*, std::option
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-// iota
+// td.iota
 
 llvm::LogicalResult IotaOp::verify() {
   int64_t rank = TypeOf(getOutput()).getRank();
@@ -55,7 +55,7 @@ llvm::LogicalResult IotaOp::verify() {
   return success();
 }
 
-// broadcast
+// td.broadcast
 
 llvm::LogicalResult BroadcastOp::verify() {
   RankedTensorType from = TypeOf(getInput()), to = TypeOf(getOutput());
@@ -97,7 +97,7 @@ llvm::LogicalResult BroadcastOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRa
   return success();
 }
 
-// reshape
+// td.reshape
 
 llvm::LogicalResult ReshapeOp::verify() {
   RankedTensorType from = TypeOf(getInput()), to = TypeOf(getOutput());
@@ -130,7 +130,7 @@ llvm::LogicalResult ReshapeOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRang
   return success();
 }
 
-// transpose
+// td.transpose
 
 llvm::LogicalResult TransposeOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location> loc,
                                                   mlir::ValueRange operands, mlir::DictionaryAttr,
@@ -177,7 +177,7 @@ llvm::LogicalResult TransposeOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRa
   return success();
 }
 
-// slice
+// td.slice
 
 llvm::LogicalResult SliceOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location> loc,
                                               mlir::ValueRange operands, mlir::DictionaryAttr,
@@ -223,7 +223,7 @@ llvm::LogicalResult SliceOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange 
   return success();
 }
 
-// pad
+// td.pad
 
 llvm::LogicalResult PadOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location> loc,
                                             mlir::ValueRange operands, mlir::DictionaryAttr,
@@ -264,7 +264,7 @@ llvm::LogicalResult PadOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange gr
   return success();
 }
 
-// concat
+// td.concat
 
 llvm::LogicalResult ConcatOp::inferReturnTypes(mlir::MLIRContext*, std::optional<mlir::Location> loc,
                                                mlir::ValueRange operands, mlir::DictionaryAttr,
@@ -313,7 +313,7 @@ llvm::LogicalResult ConcatOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange
   return success();
 }
 
-// one_hot
+// td.one_hot
 
 llvm::LogicalResult OneHotOp::verify() {
   RankedTensorType from = TypeOf(getIndices()), to = TypeOf(getOutput());

@@ -1,4 +1,4 @@
-// The ops that move elements, in the reference interpreter.
+// Evaluates the ops that move elements, for the reference interpreter.
 #include <algorithm>
 
 #include "graph/ir/reference_util.h"

@@ -24,7 +24,7 @@ void TdDialect::registerUpdateOps() {
 
 namespace {
 
-// Returns "float32 [3,4]".
+// Returns element type and shape as text, such as "float32 [3,4]".
 std::string TypeString(mlir::Type type) {
   return absl::StrCat(Name(ToDType(mlir::getElementTypeOrSelf(type))), " ", ShapeString(ToShape(type)));
 }

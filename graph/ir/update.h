@@ -1,4 +1,4 @@
-// Optimizer updates.
+// Optimizer updates as ops, such as td.apply_adam.
 #ifndef TANDEM_GRAPH_IR_UPDATE_H_
 #define TANDEM_GRAPH_IR_UPDATE_H_
 

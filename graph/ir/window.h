@@ -43,10 +43,10 @@ class WindowEmitter {
   Value Float(mlir::Type t, double v);
   Value Int(mlir::Type t, int64_t v);
   Value Select(Value condition, Value x, Value y);  // x if condition is null
-  Value And(Value x, Value y);                      // Combines two conditions; null means true
+  Value And(Value x, Value y);                      // true if both conditions are; null stands for true
   Value Compare(mlir::arith::CmpIPredicate p, Value x, Value y);
   Value AtMost(Value x, int64_t limit);  // x <= limit, for indices
-  Value AddF(Value x, Value y);          // y if x is null
+  Value AddF(Value x, Value y);          // x + y, or y if x is null
   Value MulF(Value x, Value y);
 
   // The image position at offset `offset` of window `o`.
@@ -66,9 +66,9 @@ class WindowEmitter {
  private:
   // The number of windows that may cover an element of the image, along one axis.
   int64_t Candidates(int axis) const;
-  // Returns the t-th of these windows, counted from the last one: window (i + low) / stride - t.
+  // Returns the t-th of the windows that may cover image element i, counted from the last: (i + low) / stride - t.
   WindowPosition Candidate(int axis, Value i, int64_t t);
-  // Returns the offset of image element i in that window (Candidate).
+  // Returns the offset of image element i inside the window that Candidate(axis, i, t) returns.
   Value Offset(int axis, Value i, int64_t t);
   Value Shifted(int axis, Value i);
   Value Last(int axis, Value i);

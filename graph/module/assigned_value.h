@@ -1,4 +1,4 @@
-// The value of a variable at the end of a step.
+// Reads the value that a variable has at the end of a step.
 #ifndef TANDEM_GRAPH_MODULE_ASSIGNED_VALUE_H_
 #define TANDEM_GRAPH_MODULE_ASSIGNED_VALUE_H_
 

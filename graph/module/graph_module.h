@@ -32,7 +32,7 @@ class GraphModule {
   mlir::MLIRContext& context() { return context_; }
   mlir::ModuleOp module() const { return *module_; }
   mlir::func::FuncOp main() const { return main_; }
-  // Inserts before the `return` of @main.
+  // A builder that inserts ops before the `return` of @main.
   mlir::OpBuilder& builder() { return builder_; }
 
   const absl::Status& status() const { return status_; }
@@ -79,9 +79,9 @@ class GraphModule {
     return text;
   }
 
-  // State of GraphBuilder.
+  // What GraphBuilder knows of the graph besides its ops.
   std::vector<VariableSpec> variables;
-  std::map<std::string, mlir::Value> variable_values;  // by the variable's full name
+  std::map<std::string, mlir::Value> variable_values;  // value at the start of the step, by the variable's full name
   std::vector<std::string> trainable;                  // full names of the trainable variables
   std::set<std::string> assigned;
   std::map<std::string, mlir::Operation*> assignments;  // td.assign ops by the variables' full names
@@ -92,11 +92,12 @@ class GraphModule {
   // Where StepScalar was first called with a default.
   std::map<std::string, SourceLocation, std::less<>> scalar_default_locations;
   std::vector<mlir::Value> differentiated;        // losses that Gradients was called for
-  std::map<std::string, SourceLocation> outputs;  // the place of each call of Output
-  std::string absent_reason;                      // the argument of GraphBuilder::Absent
+  std::map<std::string, SourceLocation> outputs;  // user's line of each call of Output, by the output's name
+  std::string absent_reason;                      // the reason that GraphBuilder::Absent was called with
   td::ReplicaValues replica_values;
   ReplicaCount replicas;
-  bool depends_on_replicas = false;  // true once ReplicasOf was called
+  // The graph is valid for one number of replicas only, because ReplicasOf was called.
+  bool depends_on_replicas = false;
 
  private:
   // True if an op has all attributes that it needs; otherwise the diagnostics name a missing one.

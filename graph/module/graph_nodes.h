@@ -13,7 +13,7 @@ namespace tandem {
 struct GraphNode {
   struct Operand {
     int node = 0;    // index of the node that computes the value
-    int result = 0;  // which of that node's results
+    int result = 0;  // which of the results of `node`
   };
   struct Result {
     DType dtype = DType::kInvalid;
@@ -25,7 +25,7 @@ struct GraphNode {
   std::string source;  // "file:line" of the user's code; may be empty
   std::vector<Operand> operands;
   std::vector<Result> results;
-  std::string variable;  // the variable that the op reads or assigns
+  std::string variable;  // the variable that the op reads or assigns; empty for other ops
 };
 
 // Returns the nodes in the order in which they were built; operands come before their users.

@@ -404,7 +404,7 @@ Tensor TruncatedNormal(GraphBuilder* graph, const Shape& shape, double mean, dou
   // precision, for w < 5; here w is at most 2.42.
   constexpr double kCoefficients[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                       -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
-  const double bound = std::erf(std::numbers::sqrt2);  // two standard deviations
+  const double bound = std::erf(std::numbers::sqrt2);  // the distribution is cut at two standard deviations
   Tensor p = Add(Mul(RandomUniform(graph, shape, loc), 2 * bound, loc), -bound, loc);
   Tensor w = Sub(-2.5, Log(Mul(Sub(1, p, loc), Add(p, 1, loc), loc), loc), loc);
   Tensor q = Mul(w, kCoefficients[0], loc);

@@ -1,4 +1,4 @@
-// Helpers of graph/ops_*.cc.
+// Helpers that the functions of graph/ops.h share.
 #ifndef TANDEM_GRAPH_OPS_OPS_INTERNAL_H_
 #define TANDEM_GRAPH_OPS_OPS_INTERNAL_H_
 

@@ -110,7 +110,7 @@ Tensor DepthwiseConv2DOp(const Tensor& x, const Tensor& kernel, const WindowOpti
                                           ShapeString(x.shape()), " [batch, height, width, channels]"),
                              loc);
   }
-  // Kernel of a grouped convolution: output channels one after another.
+  // td has the kernel of a grouped convolution, in which all output channels are one dimension.
   return Convolve(op, x, Reshape(kernel, {k[0], k[1], 1, k[2] * k[3]}, loc), dimensions, options, loc);
 }
 
@@ -159,8 +159,8 @@ Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, SourceLocation loc
   Tensor step = graph->StepScalar("global_step", DType::kInt64, std::nullopt, loc);
   Tensor u = graph->Emit("random_uniform", {seed, step}, {{"key", int64_t{0}}, {"shape", shape}}, loc);
   if (!u.ok()) return u;
-  // The key is a fingerprint of the op's name, which is known only now. That name is unique in the graph, and the same
-  // in every run of this model_fn.
+  // The key, which selects the op's random numbers, is a fingerprint of the op's name, which is known only now. That
+  // name is unique in the graph, and the same in every run of this model_fn.
   std::string name = u.name();
   auto op = graph->module().Find(name).getDefiningOp<td::RandomUniformOp>();
   op.setKey(static_cast<int64_t>(Fingerprint64(name)));

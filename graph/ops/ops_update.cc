@@ -1,4 +1,4 @@
-// Optimizer updates.
+// Functions for optimizer updates (graph/ops.h), which emit the ops td.apply_*.
 #include "absl/strings/str_cat.h"
 #include "graph/ops.h"
 #include "graph/ops/ops_internal.h"

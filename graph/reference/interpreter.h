@@ -23,14 +23,14 @@ struct InterpreterInputs {
   // Values by name, for td.input, td.read and td.scalar, and for arguments with the attributes td.input, td.variable
   // and td.scalar.
   std::map<std::string, td::RefTensor> inputs, variables, scalars;
-  std::vector<td::RefTensor> arguments;  // of arguments with none of these attributes, in order
+  std::vector<td::RefTensor> arguments;  // values of arguments with none of these attributes, in order
   int64_t batch = 0;                     // rows of every batched value
   int64_t row_offset = 0;                // number of row 0 in the global batch
 };
 
 struct InterpreterResults {
-  std::map<std::string, td::RefTensor> outputs;    // by the name of the td.output
-  std::map<std::string, td::RefTensor> variables;  // td.assign and td.update: the new values
+  std::map<std::string, td::RefTensor> outputs;    // values of td.output ops by their names
+  std::map<std::string, td::RefTensor> variables;  // new values of variables: td.assign ops, results with td.update
   std::vector<td::RefTensor> results;              // function results that are neither outputs nor updates
 };
 
