@@ -15,11 +15,11 @@ namespace tandem {
 struct MachineModel {
   std::string name;
   // Rates of one core, in operations per second. A multiply-add is two operations.
-  double library_f32 = 0;   // matmul-like library code
-  double library_bf16 = 0;  // matmul-like library code on bfloat16 operands
-  double library_tf32 = 0;  // matmul-like library code on operands rounded to TensorFloat-32, on GPUs
-  double vector_f32 = 0;    // generated elementwise code, operands in L1
-  double vector_f64 = 0;    // generated elementwise code on doubles, operands in L1
+  double library_f32 = 0;   // rate for matmul-like library code
+  double library_bf16 = 0;  // rate for matmul-like library code on bfloat16 operands
+  double library_tf32 = 0;  // rate for matmul-like library code on operands rounded to TensorFloat-32, on GPUs
+  double vector_f32 = 0;    // rate for generated elementwise code, operands in L1
+  double vector_f64 = 0;    // rate for generated elementwise code on doubles, operands in L1
   // Generated products of pairs of bfloat16 numbers (vdpbf16ps); equal to vector_f32 for CPUs without that instruction.
   double vector_bf16 = 0;
   double transcendentals = 0;  // exp, log, tanh, ... of generated code: calls per second

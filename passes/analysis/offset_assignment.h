@@ -15,8 +15,8 @@ struct LiveRange {
 };
 
 struct ArenaPlan {
-  std::vector<int64_t> offsets;  // one per range, multiples of the alignment
-  int64_t bytes = 0;             // size of the arena
+  std::vector<int64_t> offsets;  // offset of each range in bytes, a multiple of the alignment
+  int64_t bytes = 0;             // size of the arena in bytes
 };
 
 // Places every range so that two ranges whose life times overlap never overlap in space. Tries three orders (by size,

@@ -25,8 +25,8 @@ struct OpWork {
   // Bytes of Winograd's transformed kernels. Every call reads them too, with so few operations per byte that computing
   // does not hide the reading.
   double streamed_bytes = 0;
-  // Bytes of results that are sums over the rows: every call writes them, and all calls of a lane but the first add
-  // them to the lane's sum.
+  // Bytes of results that are sums over the rows: every call writes them, and all calls of a lane (a part of the batch)
+  // but the first add them to the lane's sum.
   double sum_bytes = 0;
 };
 
@@ -35,8 +35,11 @@ struct StepWork {
   // Bytes that all ops write for one row; they pass through the cache before the next microbatch reads the weights.
   double row_bytes = 0;
   double static_bytes = 0;  // bytes of all operands without batch, each counted once
-  double lane_bytes = 0;    // bytes of one lane's sums in the map that has most: maps use the same memory for them
-  // Bytes of the sums over rows (weight gradients) that are computed block by block behind the maps.
+  // Bytes of the sums of one lane (a part of the batch) in the map, a loop over microbatches, that has most of them.
+  // Maps reuse this memory.
+  double lane_bytes = 0;
+  // Bytes of the sums over rows (weight gradients) that are computed behind the maps, some rows of the sum by each
+  // task.
   double block_bytes = 0;
 };
 

@@ -216,7 +216,9 @@ class Finder {
   AttentionPattern p_;
   bool is_masked_ = false;
   llvm::SmallVector<Value> conditions_;  // conditions of the selects that mask the scores, the last one first
-  size_t weights_users_ = 1;             // uses of the weights that belong to the attention; the first is the output's
+  // Number of uses of the attention weights that are part of the pattern. The first is the product that computes the
+  // output.
+  size_t weights_users_ = 1;
 };
 
 }  // namespace

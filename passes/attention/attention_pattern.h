@@ -13,7 +13,7 @@ namespace tandem {
 // The operands of an attention, and the ops that td.attention and td.attention_grad replace.
 struct AttentionPattern {
   mlir::Value query, key, value;
-  mlir::Value keep;  // [b, keys] or [b, queries, keys], or null
+  mlir::Value keep;  // the mask, [b, keys] or [b, queries, keys]; null: no mask
   double scale = 1, low = 0;
   bool causal = false, heads_inside = false;
   td::BatchMatMulOp output;

@@ -1,4 +1,5 @@
-// td-form-attention, as Passes.td describes it.
+// td-form-attention: makes the ops of an attention one op where the scores would not stay in a cache
+// (passes/Passes.td).
 #include <algorithm>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// td-lower-attention, as Passes.td describes it.
+// td-lower-attention: on CPUs, adds to attention ops the scratch memory that their kernels use (passes/Passes.td).
 #include "graph/ir/attention.h"
 #include "passes/base/passes.h"
 #include "passes/exec/attention.h"

@@ -37,11 +37,12 @@ struct CompileOptions {
   std::string cross_device_ops;  // a registered name (base/cross_device_ops.h), CPUs only; empty = the reduction tree
   DType communication_dtype = DType::kFloat32;  // type in which replicas combine gradients; kBFloat16 on CPUs only
   std::vector<std::string> disabled_passes;
-  std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
+  // Names of passes before or after which the IR is printed to stderr.
+  std::vector<std::string> print_before, print_after;
   // Directory that keeps compiled kernels by fingerprint; empty = "kernels" in cache_dir, if that is set
   std::string kernel_cache_dir;
-  // To find writes out of bounds: values share no memory, and watched bytes lie between them
-  // (runtime/cpu/run/buffer_guard.h).
+  // To find writes out of bounds: values that are placed by lifetime share no memory, and watched bytes lie between
+  // them (runtime/cpu/run/buffer_guard.h).
   bool guard_buffers = false;
   std::string sanitize;          // sanitizer of CPU kernels: address, thread, none; empty = this process's own
   bool print_times = false;      // print the times of passes and kernels to stderr

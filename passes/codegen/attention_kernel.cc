@@ -29,8 +29,8 @@ constexpr int64_t kDepth = 128;
 
 // Masks of a vector of scores, one lane for each key of a query.
 struct ScoreMasks {
-  Value there;  // lanes whose key exists and is not skipped; null: all
-  Value kept;   // lanes that are not masked; the others get the score `low`; null: all
+  Value there;  // vector lanes whose key exists and is not skipped; null: all lanes
+  Value kept;   // vector lanes that are not masked, where masked lanes get the score `low`; null: all lanes
 };
 
 class AttentionEmitter : private VectorKernel {
@@ -100,7 +100,7 @@ class AttentionEmitter : private VectorKernel {
     });
   }
 
-  // Copies `rows` rows into panels.
+  // Copies `rows` rows into panels, blocks of columns of which each is stored row by row.
   void PackDown(const Rows& from, int64_t rows, Value to) {
     v_.For(0, rows, 1, [&](Value r) {
       Value source = v_.At(from.pointer, v_.Mul(r, from.stride));
@@ -113,7 +113,8 @@ class AttentionEmitter : private VectorKernel {
     });
   }
 
-  // Transposes `rows` rows, which become columns, into panels. Columns of zeros follow up to whole cache lines.
+  // Transposes `rows` rows, which become columns, into panels (blocks of columns). Columns of zeros follow up to whole
+  // cache lines.
   void PackAcross(const Rows& from, int64_t rows, Value to) {
     // Transposes as many rows as a vector has elements, from `row` on, to columns from `column` on. Only `live` of
     // these rows exist.

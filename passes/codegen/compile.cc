@@ -30,7 +30,7 @@ namespace {
 // Measures CPU time of the calling thread, so that other work on the machine does not count.
 class Stopwatch {
  public:
-  // Returns the seconds since the last lap.
+  // Returns the seconds since the last call, or since construction.
   double Lap() {
     double now = ThreadProcessorSeconds();
     return now - std::exchange(last_, now);
@@ -44,7 +44,7 @@ class Stopwatch {
 struct Job {
   mlir::func::FuncOp function;
   const Emitter* emitter = nullptr;
-  std::string key;  // its key in the cache
+  std::string key;  // the kernel's key in the cache of compiled kernels
   CompiledKernel kernel;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;

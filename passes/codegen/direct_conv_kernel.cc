@@ -154,7 +154,7 @@ class DirectConvEmitter : private VectorKernel {
   exec::ContractionOp op_;
   int64_t height_, width_, in_, size_[2], out_[2], channels_;
   int64_t line_;              // floats of a copied line, with its padding
-  int64_t vectors_, pixels_;  // the sums in registers: vectors of channels of a pixel, and pixels
+  int64_t vectors_, pixels_;  // sums in registers: `vectors_` vectors of channels for each of `pixels_` pixels
   Value x_, w_, bias_, y_, lines_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 
-// The context in which an op emits one of its elements.
+// The context that an op's emitElement gets, by which it reads elements of the op's operands.
 class OpContext : public td::ElementalContext {
  public:
   OpContext(ElementEmitter& emitter, mlir::Operation* op) : emitter_(emitter), op_(op) {}

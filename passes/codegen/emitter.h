@@ -36,13 +36,13 @@ bool IsKernelOf(mlir::func::FuncOp kernel) {
   return mlir::isa<Ops...>(kernel.getBody().front().front());
 }
 
-// For `takes`: true if the kernel is such an exec.contraction.
+// A function for `takes`: true if the kernel's first op is an exec.contraction of this kind by this algorithm.
 template <exec::ContractionKind kind, exec::Algorithm algorithm>
 bool IsContractionKernel(mlir::func::FuncOp kernel) {
   return exec::IsContraction(&kernel.getBody().front().front(), kind, algorithm);
 }
 
-// For `emit`: lets a T, made of the request, emit the kernel.
+// A function for `emit`: constructs a T from the request and calls its Emit().
 template <typename T>
 absl::Status EmitBy(const EmitRequest& request) {
   T(request).Emit();

@@ -13,8 +13,8 @@
 namespace tandem {
 
 struct Digit {
-  mlir::Value value;  // of type index, in [0, radix)
-  int64_t radix;      // kDynamic for the batch
+  mlir::Value value;  // a number of type index in [0, radix)
+  int64_t radix;      // number of values that the digit can have; kDynamic for the batch
 };
 using Digits = llvm::SmallVector<Digit, 4>;
 
@@ -43,8 +43,8 @@ class IndexAlgebra {
   // such a digit then differ by a constant that LLVM can see.
   mlir::Value Shift(mlir::Location loc, mlir::Value digit, int64_t distance);
 
-  // What this object knows about values: parts of digits, composites, shifted digits. A trial emission saves it and
-  // restores it at the end.
+  // What this object knows about values: which are parts of a digit, composed of digits, or digits with a number added.
+  // A trial emission saves it and restores it at the end.
   struct Child {
     mlir::Value parent;
     int64_t parent_radix, radix;

@@ -32,7 +32,7 @@ class IndexBuilder {
   mlir::Value Min(mlir::Value a, mlir::Value b);
   mlir::Value Max(mlir::Value a, mlir::Value b);
 
-  // Comparisons of such numbers, which have a sign, and conditions made of them.
+  // Comparisons of numbers of type index, which are signed, and conditions made of such comparisons.
   mlir::Value Equal(mlir::Value a, int64_t n);
   mlir::Value Less(mlir::Value a, mlir::Value b);
   mlir::Value AtMost(mlir::Value a, mlir::Value b);

@@ -19,7 +19,7 @@ class KernelBuilder : private KernelContext {
   absl::Status Emit();
 
  private:
-  // Begins a function with the kernel's buffers and then `numbers` i64 arguments.
+  // Begins a function whose arguments are the kernel's buffers and then `numbers` numbers of type i64.
   void Begin(const std::string& name, unsigned numbers);
   // Emits the function that the runtime calls. It calls the function that was emitted last.
   void EmitEntry();
@@ -27,7 +27,7 @@ class KernelBuilder : private KernelContext {
   llvm::SmallVector<int64_t> Radices(mlir::Type type) const { return KernelRadices(kernel_, type); }
   // Emits one loop nest that stores the results whose numbers are in `which`; they all have the same size per row.
   void EmitStores(ElementEmitter& e, Space space, const std::vector<unsigned>& which);
-  // Emits a nest over the elements of each result that sums over the batch.
+  // Emits a loop nest over the elements of each result that sums over the batch.
   void ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body);
   // Sets the accumulators of these results to their neutral elements.
   void EmitNeutral(ElementEmitter& e);
@@ -50,7 +50,8 @@ class KernelBuilder : private KernelContext {
   // list if prefetching them does not pay.
   std::vector<Stream> Streams(int64_t size);
 
-  std::vector<ElementEmitter::Buffer> accumulators_;  // by result: the buffer of its sums
+  // For each result that is a sum, the buffer in which it is added up.
+  std::vector<ElementEmitter::Buffer> accumulators_;
 };
 
 }  // namespace tandem

@@ -70,7 +70,7 @@ class KernelContext : protected IndexBuilder {
   std::vector<int> alias_;                  // for each result the operand whose buffer it shares, or -1
   std::vector<unsigned> batch_reduces_;     // results that are sums (max, ...) over the batch
   std::vector<unsigned> epilogue_results_;  // results without batch that a kernel of columns computes from those sums
-  std::vector<unsigned> plain_results_;     // all other results
+  std::vector<unsigned> plain_results_;     // results that are neither sums over the batch nor computed from them
   std::optional<ColumnLoop> columns_;       // the loop that can compute all sums and results, if there is one
   mlir::LLVM::LLVMFuncOp f_;                // the function that is being emitted
   absl::Status status_;

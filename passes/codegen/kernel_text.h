@@ -1,4 +1,4 @@
-// The text by which two kernels are recognised as equal.
+// The text of a kernel, which is equal for kernels that have the same code.
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_TEXT_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_TEXT_H_
 

@@ -24,7 +24,8 @@ llvm::SmallVector<int64_t> InnerShape(mlir::Type type) {
 }
 
 llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes) {
-  std::set<int64_t> borders = {1};  // the products of trailing dimensions, at which digits begin
+  // Products of trailing dimensions: the places in an element's linear index where digits begin.
+  std::set<int64_t> borders = {1};
   for (const auto& shape : shapes) {
     int64_t product = 1;
     for (int64_t d : llvm::reverse(shape)) {

@@ -17,12 +17,12 @@ struct Point {
 struct Space {
   enum class Rows {
     kNone,   // no batch axis
-    kFixed,  // one row, given as a value
+    kFixed,  // one row, whose number is `row`
     kLoop,   // rows [begin, end)
   };
   Rows rows = Rows::kNone;
-  mlir::Value row;                     // for kFixed: the row
-  mlir::Value begin, end;              // for kLoop: the rows
+  mlir::Value row;                     // for kFixed: the number of the row
+  mlir::Value begin, end;              // for kLoop: the first row, and the end of the rows
   llvm::SmallVector<int64_t> radices;  // radices of the static part, outermost first
 };
 

@@ -66,7 +66,8 @@ OpWeight WeightOf(mlir::Operation* op) {
   OpWeight weight;
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
   if (!elemental) return weight;
-  if (const std::optional<Reduction> reduction = ReductionOf(op)) {  // the skeletons emit it, not the op
+  // The code of a loop structure (skeleton) combines elements, not the op itself.
+  if (const std::optional<Reduction> reduction = ReductionOf(op)) {
     weight.ops = std::max<int64_t>(reduction->taps, 1);
     weight.reads.assign(op->getNumOperands(), 1);
     return weight;
@@ -82,7 +83,7 @@ OpWeight WeightOf(mlir::Operation* op) {
   auto index = [&] { return block->addArgument(builder.getIndexType(), op->getLoc()); };
   mlir::Value row = index();
   llvm::SmallVector<mlir::Value> indices;
-  if (IsBatchReduce(op)) indices.push_back(index());  // the row whose addend is emitted
+  if (IsBatchReduce(op)) indices.push_back(index());  // index of the batch row whose addend is emitted
   auto type = mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType());
   for (int64_t i = 0; i < type.getRank(); ++i) indices.push_back(index());
   TrialContext trial(builder, op, row);

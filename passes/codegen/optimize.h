@@ -42,7 +42,7 @@ class ObjectCompiler {
   const CpuTarget target_;
   const KernelSanitizer sanitizer_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  llvm::SmallVector<char, 0> object_;  // the output of passes_
+  llvm::SmallVector<char, 0> object_;  // the object file that passes_ has written
   llvm::raw_svector_ostream stream_{object_};
   llvm::legacy::PassManager passes_;  // the code generator's passes, set up once, since that takes half a millisecond
 };

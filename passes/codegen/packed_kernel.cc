@@ -57,15 +57,16 @@ class PackedFilterGradEmitter : private VectorKernel {
   struct Group {
     Value first, count;
   };
-  // Images in memory, and where their pixels are in a plane or a panel (see PackedShape).
+  // Images in memory, and the rows and columns [from, to) of a packed plane of x or copy of dy in which their pixels
+  // are (PackedShape).
   struct Source {
     Value images;
     int64_t height, width, channels;
     int64_t from[2], to[2], stride[2], low[2];
   };
 
-  // Returns how many pixels there are in a panel from the first pixel of a group's first image of dy to the last pixel
-  // of its last image.
+  // Returns how many pixels there are in a packed copy of dy from the first pixel of a group's first image of dy to the
+  // last pixel of its last image.
   Value Pixels(const Group& group) {
     return v_.Add(v_.Mul(v_.Add(group.count, -1), s_.image_pixels()), s_.dy_pixels());
   }
@@ -89,7 +90,7 @@ class PackedFilterGradEmitter : private VectorKernel {
     });
   }
 
-  // Loads 16 channels of pixel `pixel` of a list and of the pixel after it, as pairs of bfloat16 numbers.
+  // Loads 16 channels of pixel `pixel` of a list of addresses and of the pixel after it, as pairs of bfloat16 numbers.
   Value Pair(Value list, Value pixel, Value channel) {
     Value entry = Entry(list, pixel);
     return v_.LoadPairOfRows(v_.At16(v_.LoadPointer(entry), channel),
@@ -134,7 +135,8 @@ class PackedFilterGradEmitter : private VectorKernel {
            [&](Value n) { v_.StorePointer(v_.At(scratch_, at_.zeros), Entry(images, n)); });
   }
 
-  // Returns the address of tile `tile` of the panel whose pairs begin at even (`odd` 0) or odd pixels.
+  // Returns the address of tile `tile`, 16 channels, in the packed copy of dy whose pairs begin at even (`odd` 0) or
+  // odd pixels.
   Value Panel(int64_t odd, int64_t tile) {
     return v_.At(scratch_, at_.dy + (2 * odd + tile) * kTileRows * s_.panel_pixels() / 2);
   }
@@ -183,7 +185,7 @@ class PackedFilterGradEmitter : private VectorKernel {
         [&] { for_sums([&](int sum, Value place) { tiles_.Load(sum, place, row_bytes); }); });
     // The products begin at the cache line of x with the pixel that is multiplied by dy's first pixel.
     Value start = v_.Mul(v_.Div(shift, kTilePixels), kTilePixels);
-    // The pixel in a panel of dy that is multiplied by pixel `start` of x.
+    // The pixel in a packed copy of dy that is multiplied by pixel `start` of x.
     Value behind = v_.Add(v_.Sub(start, shift), kTilePixels);
     Value dy = v_.At(Panel(0, 0), v_.Mul(v_.Div(behind, 2), kTileRows));
     dy = v_.At(dy, v_.Mul(v_.Rem(shift, 2), 2 * kTileRows * s_.panel_pixels() / 2));

@@ -27,11 +27,12 @@ bool IsColumnSum(mlir::Operation* op);
 // Returns the reduction that `op`, a td.reduce or a column sum, is; none for others and for null.
 std::optional<Reduction> ReductionOf(mlir::Operation* op);
 
-// The same, and for a td.argmax, which is a maximum of keys along its only axis.
+// Like ReductionOf, but also returns a reduction for a td.argmax: a maximum of keys along its only axis.
 std::optional<Reduction> ReductionOrArgMaxOf(mlir::Operation* op);
 
-// The same for a reduction over the batch: any ElementalOp with a batched operand and a result without batch. `axes` is
-// empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
+// Like ReductionOf, for reductions over the batch: `op` may be any ElementalOp with a batched operand and a result
+// without batch. `axes` is empty when it is no td.reduce; such an op emits the addend of one row, whose index comes
+// first.
 std::optional<Reduction> BatchReductionOf(mlir::Operation* op);
 inline bool IsBatchReduce(mlir::Operation* op) { return BatchReductionOf(op).has_value(); }
 

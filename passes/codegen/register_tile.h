@@ -14,7 +14,7 @@ namespace tandem {
 inline constexpr int64_t kRegisterTileVectors = 2;
 constexpr int64_t RegisterTileRows(int vector_width) { return vector_width < 16 ? 4 : 8; }
 
-// Returns the vectors of a row of `width` floats.
+// Returns how many vectors hold a row of `width` floats.
 inline int64_t TileVectors(const VectorBuilder& v, int64_t width) { return (width + v.width() - 1) / v.width(); }
 
 // Loads the row of `width` numbers at `from`.

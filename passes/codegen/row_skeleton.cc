@@ -1,4 +1,5 @@
-// Emits kernels with reductions, which work on one row at a time, stage by stage, through memory of the size of a row.
+// Emits kernels with reductions, which work on one row at a time: each value that later ops read is first computed as a
+// whole into memory of the size of a row.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/reduction.h"

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// A tensor in memory. The nest touches all of its elements, in about the order of memory.
+// A tensor in memory. The loop nest reads or writes all of its elements, in about the order of memory.
 struct Stream {
   mlir::Value pointer;
   mlir::Type storage;  // type of an element in memory

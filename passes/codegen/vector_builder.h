@@ -65,7 +65,7 @@ class VectorBuilder : public IndexBuilder {
   mlir::Value AddF(mlir::Value a, mlir::Value b);
   mlir::Value SubF(mlir::Value a, mlir::Value b);
   mlir::Value MulF(mlir::Value a, mlir::Value b);
-  mlir::Value Relu(mlir::Value v);  // keeps NaN
+  mlir::Value Relu(mlir::Value v);  // max(v, 0), but NaN stays NaN
 
   // Load and store vectors of bfloat16 numbers, like Load and Store: float32 in registers, rounded to nearest even when
   // stored.

@@ -100,7 +100,7 @@ class WeightGradEmitter : private VectorKernel {
   }
 
   exec::ContractionOp op_;
-  int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands per example
+  int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands that each example has
   StoredFloats x_, dy_;
   Value strip_;
   std::vector<Value> fetched_;

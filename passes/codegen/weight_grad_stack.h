@@ -1,4 +1,4 @@
-// The stack that kernels of weight gradients take.
+// Computes how much stack memory kernels of weight gradients use.
 #ifndef TANDEM_PASSES_CODEGEN_WEIGHT_GRAD_STACK_H_
 #define TANDEM_PASSES_CODEGEN_WEIGHT_GRAD_STACK_H_
 

@@ -131,8 +131,8 @@ class WinogradEmitter : private VectorKernel {
   }
 
   // Computes the transformed kernel in groups of rows. For each point, a group's rows of one block of columns are
-  // stored together. In the adjoint the rows of a group are neighbours in the kernel, so that one cache line has all of
-  // them.
+  // stored together. In the adjoint transform, for input gradients, the rows of a group are neighbours in the kernel,
+  // so that one cache line has all of them.
   void TransformKernel(exec::WinogradKernelOp op) {
     if (IsBFloat16(op.getKernel()) || IsBFloat16(op.getOutput())) return TransformKernel16(op);
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
@@ -282,7 +282,7 @@ class WinogradEmitter : private VectorKernel {
     });
   }
 
-  Value staged_;  // only for the adjoint: a copy of the taps of a group of rows
+  Value staged_;  // copy of the taps of a group of rows, for the adjoint transform (input gradients) only
 };
 
 }  // namespace

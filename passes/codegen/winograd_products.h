@@ -8,15 +8,15 @@
 namespace tandem {
 
 enum class TileElements {
-  kFloat32,        // [points][rows][channels padded]
-  kBFloat16,       // [points][rows][channels padded]
-  kBFloat16Pairs,  // [points][rows / 2][channels padded][2]: for products that sum over tiles, two at a time
+  kFloat32,        // float32 numbers, [points][rows][channels padded]
+  kBFloat16,       // bfloat16 numbers, [points][rows][channels padded]
+  kBFloat16Pairs,  // pairs of bfloat16 numbers for sums over tiles: [points][rows / 2][channels padded][2]
 };
 
 // Transformed tiles in memory.
 struct TileMatrix {
   mlir::Value pointer;
-  int64_t rows = 0;      // tiles of a block and the slack behind them; an even number
+  int64_t rows = 0;      // rows per point: the tiles of a block and unused ones (slack) behind them; an even number
   int64_t channels = 0;  // number of channels before padding
   TileElements elements = TileElements::kFloat32;
 
@@ -25,7 +25,8 @@ struct TileMatrix {
 
 // Emits to[point][t][k] = sum over c of from[point][t][c] * kernel[point][c][k] for tiles t < tiles; `kernel` is laid
 // out as winograd_shape.h says, in bfloat16 if `from` is. `to` is float32. Each sum goes over c in order, whatever the
-// other tiles are. Rows of the slack may be written. `block_tiles`: the usual value of `tiles`.
+// other tiles are. Unused rows behind the block's tiles (slack) may be written. `block_tiles`: the usual value of
+// `tiles`.
 void EmitTileProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, int64_t block_tiles, const TileMatrix& from,
                       mlir::Value kernel, const TileMatrix& to);
 

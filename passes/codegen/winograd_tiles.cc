@@ -14,10 +14,10 @@ Value ElementAt(VectorBuilder& v, const ImageMatrix& image, Value pointer, Value
 
 // The patch of an image that belongs to one tile.
 struct Patch {
-  int64_t size;   // pixels down and across
-  Value row;      // row of the batch
-  Value i, j;     // row and column of the tile
-  Value y, x;     // the first pixel, which may be outside of the image
+  int64_t size;   // side of the patch in pixels
+  Value row;      // number of the image in the batch
+  Value i, j;     // place of the tile in the image: row and column of tiles
+  Value y, x;     // row and column of the first pixel, which may be outside of the image
   Value address;  // address of that pixel's first channel
 };
 

@@ -27,7 +27,7 @@ namespace tandem {
 struct Microbatches {
   int64_t rows = 1;    // rows of one microbatch
   int64_t count = 1;   // microbatches of a step, over all lanes and devices
-  bool known = false;  // true once maps are formed; before, both numbers are estimates
+  bool known = false;  // true once maps (loops over microbatches) are formed; before, both numbers are estimates
 };
 
 // A contraction, with everything that the choice of its algorithm depends on.
@@ -38,7 +38,7 @@ struct Contraction {
   exec::CompileConfigAttr config;
   const Target& target;
   const MachineModel& machine;
-  int64_t tile = 0;  // Winograd's tile that TANDEM_FLAGS asks for; 0: any
+  int64_t tile = 0;  // side, in pixels, of Winograd's tile that TANDEM_FLAGS asks for; 0: any
 };
 
 // What the choice of a library call's algorithm depends on, besides the call itself.
@@ -52,7 +52,7 @@ struct CallContext {
 struct Weighing {
   bool able = false;    // the candidate can compute this contraction
   std::string why_not;  // why it cannot, or why another candidate is expected to be faster; empty: it should be chosen
-  double seconds = 0;   // expected time of a microbatch; 0: no estimate
+  double seconds = 0;   // expected time of a microbatch in seconds; 0: no estimate
   int64_t tile = 0, block = 0;
 };
 
@@ -65,7 +65,7 @@ inline constexpr char kNoAvx512[] = "the target has no AVX-512";
 // Which pass replaces the ops for which a candidate is chosen.
 enum class Lowering {
   kBeforeMaps,  // td-expand-contractions: by other td ops, or by ops behind the maps
-  kInMaps,      // td-lower-contractions, once maps are formed
+  kInMaps,      // td-lower-contractions, once maps (loops over microbatches) are formed: by generated code
   kLibrary,     // td-select-libraries: by a library call
   kInCall,      // none: the candidate is an algorithm of library calls only
 };
@@ -73,10 +73,11 @@ enum class Lowering {
 struct Candidate {
   exec::Algorithm algorithm;
   Lowering lowering;
-  // Returns the verdict on an op, or nothing for kinds of ops or targets that the candidate is not meant for. Null with
-  // kInCall.
+  // Returns the verdict on an op, or nothing for kinds of ops or targets that the candidate is not meant for. The
+  // pointer is null for a candidate with Lowering::kInCall.
   std::optional<Weighing> (*weigh)(const Contraction& contraction);
-  // Replaces an op that `weigh` was able to take. Emits an error where that cannot be done. Null with kInCall.
+  // Replaces an op that `weigh` was able to take. Emits an error where that cannot be done. The pointer is null for a
+  // candidate with Lowering::kInCall.
   mlir::LogicalResult (*lower)(const Contraction& contraction, exec::ContractionAttr choice);
   // Returns the verdict on a library call that the candidate can compute (runtime/library_calls/library_algorithm.h).
   // Null for algorithms of generated kernels.

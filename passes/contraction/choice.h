@@ -25,7 +25,7 @@ std::string ChoiceName(exec::ContractionAttr choice);
 // The choice that TANDEM_FLAGS=--choose asks for.
 struct Override {
   exec::ContractionAttr choice;  // null: the flag says nothing about the op
-  bool exact = false;            // the flag names exactly this op, not a layer or all ops
+  bool exact = false;            // the flag has the op's full name, not that of a layer or *
 };
 // Returns the last override that matches the op's name.
 Override OverrideOf(mlir::Operation* op, exec::CompileConfigAttr config);

@@ -1,4 +1,5 @@
-// td-choose-contractions, as Passes.td describes it.
+// td-choose-contractions: chooses how every matrix product, every convolution and their gradients are computed
+// (passes/Passes.td).
 #include <string>
 #include <vector>
 

@@ -10,7 +10,8 @@
 namespace tandem {
 namespace {
 
-// Estimates that are used before maps are formed: microbatches per step, and the least rows of each.
+// Estimates that are used before maps (loops over microbatches) are formed: microbatches per step, and the least rows
+// of each.
 constexpr int64_t kMicrobatches = 8, kMinRows = 2;
 
 }  // namespace

@@ -19,8 +19,8 @@ class Contractions {
   const exec::CompileConfigAttr& config() const { return config_; }
   // The contractions in the order of the program.
   llvm::ArrayRef<td::LibraryOp> ops() const { return ops_; }
-  // Returns the Contraction of `op`, which refers to this object. `tile` is Winograd's tile that TANDEM_FLAGS asks for;
-  // 0: any.
+  // Returns the Contraction of `op`, which refers to this object. `tile` is the side, in pixels, of Winograd's tile
+  // that TANDEM_FLAGS asks for; 0: any.
   Contraction Describe(td::LibraryOp op, int64_t tile = 0) const;
 
  private:
@@ -29,7 +29,7 @@ class Contractions {
   exec::CompileConfigAttr config_;
   std::shared_ptr<const Target> target_;
   std::shared_ptr<const MachineModel> machine_;
-  bool has_maps_ = false;  // true once rows are cut into microbatches
+  bool has_maps_ = false;  // true once the module has maps, the loops over microbatches
   llvm::SmallVector<td::LibraryOp> ops_;
 };
 

@@ -9,7 +9,7 @@
 namespace tandem {
 
 struct EpilogueOps {
-  mlir::Value bias, residual;  // null: none
+  mlir::Value bias, residual;  // the values added to the contraction's result; null if there is none
   bool relu = false;
   // The contraction and the ops that become part of it, in the order of the program. The last op's result is the result
   // of them all.

@@ -1,4 +1,5 @@
-// td-expand-contractions, as Passes.td describes it.
+// td-expand-contractions: carries out the choices for contractions that must be carried out before the loops over
+// microbatches (maps) are formed (passes/Passes.td).
 #include "graph/ir/dialect.h"
 #include "passes/base/passes.h"
 #include "passes/contraction/contractions.h"

@@ -12,7 +12,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kMinChannelsOut = 16;
-constexpr int64_t kMaxDepth = 4;  // red, green, blue and one more
+constexpr int64_t kMaxDepth = 4;  // most input channels: red, green, blue and one more
 // With up to so many taps the weights of four vectors of channels and a line of a picture stay in the first-level
 // cache.
 constexpr int64_t kMaxCachedTaps = 160;

@@ -1,4 +1,5 @@
-// td-lower-contractions, as Passes.td describes it.
+// td-lower-contractions: replaces contractions inside the loops over microbatches (maps) by the generated kernels that
+// were chosen (passes/Passes.td).
 #include "graph/ir/dialect.h"
 #include "passes/base/passes.h"
 #include "passes/contraction/contractions.h"

@@ -233,7 +233,7 @@ class CallLowering {
   mlir::Operation* op_;
   const td::LibraryCallSpec& spec_;
   const LibraryCalls calls_;
-  exec::MapMicrobatchesOp map_;  // the map around the op; null for an op outside of maps
+  exec::MapMicrobatchesOp map_;  // the map (loop over microbatches) around the op; null for an op outside of maps
   const int64_t rows_;           // rows of a microbatch
 };
 

@@ -104,7 +104,8 @@ class StepMeter {
   mlir::func::FuncOp step_;
   const BatchAxis& axis_;
   StepWork work_;
-  llvm::DenseMap<mlir::Value, double> last_use_;  // for each value: what `written_` was at its last use
+  // For each value: what `written_`, the bytes written so far, was at its last use.
+  llvm::DenseMap<mlir::Value, double> last_use_;
   llvm::DenseSet<mlir::Value> statics_;
   double written_ = 0;
 };

@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-// Returns the work of a pure step function before maps are formed. Fusion is guessed: values between elementwise ops of
-// one map are taken to stay in registers.
+// Returns the work of a pure step function before maps (loops over microbatches) are formed. Fusion is guessed: values
+// between elementwise ops of one map are taken to stay in registers.
 StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis);
 
 // Returns the machine model that the module's configuration names.

@@ -1,5 +1,6 @@
-// Packs weights into panels (runtime/cpu/kernels/pack_weights.h). oneDNN's own reorder takes twice as long, and is
-// never cut into parts.
+// Packs weights into panels by code of the runtime (runtime/cpu/kernels/pack_weights.h), which divides a matrix into
+// parts so that threads share them. oneDNN's own reorder takes 1.1 to 1.9 times as long on one thread of an Intel Xeon,
+// and the runtime gives each of its reorders to one thread.
 #include "passes/contraction/candidate.h"
 
 namespace tandem {

@@ -1,11 +1,11 @@
-// Computes large weight gradients of dense layers and convolutions block by block, behind the maps (the loops over
+// Computes large weight gradients of dense layers and convolutions in blocks of rows, behind the maps (the loops over
 // microbatches).
 //
-// In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
-// matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. exec.contraction stands behind
-// the map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines
-// the lanes while the block is in the first-level cache. The choice depends on the global batch, not on devices. GPUs
-// have one lane.
+// In a map every lane (a part of the batch) writes a whole weight gradient into its slot, its memory for sums, and all
+// slots are then read to be combined: for a matrix of 1024 x 1024 and a batch of 128 that takes longer than the
+// multiplications. exec.contraction stands behind the map instead, which keeps the operands; any thread computes any
+// block of the result, lane by lane, and combines the lanes while the block is in the first-level cache. The choice
+// depends on the global batch, not on devices. GPUs have one lane.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -18,14 +18,14 @@
 namespace tandem {
 namespace {
 
-// Smaller results stay in the cache of the core that computes them, so lanes are fast.
+// Smaller results stay in the cache of the core that computes them, so computing one for each lane is fast.
 constexpr int64_t kMinElements = 1 << 16;
 // With fewer columns of the result, the kernel's vector registers would be partly empty.
 constexpr int64_t kMinColumns = 32;
 // Most bytes that kernels may keep on the stack: threads have stacks of some MiB.
 constexpr int64_t kMaxDenseStackBytes = int64_t{1} << 19, kMaxImageStackBytes = 5 * (int64_t{1} << 18);
 // The most elements of operands that maps may keep for the whole batch, as a multiple of the result's elements. More
-// would cost as much writing and reading as the slots of four lanes.
+// would cost as much writing and reading as four lanes' copies of the result.
 constexpr int64_t kMaxDenseKept = 2, kMaxImageKept = 3;
 constexpr double kBlockRate = 0.9;  // fraction of the library's rate; measured on ResNet-50's last stage
 
@@ -52,8 +52,9 @@ std::string WhyNoBlocks(const Contraction& c, mlir::Value x, mlir::Value dy, int
   return "";
 }
 
-// Returns why computing in lanes is expected to be faster; "" if it is not. The result has `elements` elements in
-// `columns` columns, and `kept` elements of operands would have to be kept for the whole batch.
+// Returns why computing a gradient for each lane, inside the maps, is expected to be faster; "" if it is not. The
+// result has `elements` elements in `columns` columns, and `kept` elements of operands would have to be kept for the
+// whole batch.
 std::string WhyLanes(int64_t elements, int64_t columns, int64_t kept, int64_t max_kept) {
   if (elements < kMinElements) return absl::StrCat("a gradient of ", elements, " elements stays in a core's cache");
   if (columns < kMinColumns) return absl::StrCat(columns, " columns are fewer than ", kMinColumns);
@@ -70,14 +71,14 @@ double BlockSeconds(const Contraction& c, double flops, int64_t kept) {
   return flops / (kBlockRate * c.machine.library_f32) + 2 * static_cast<double>(bytes) / c.machine.dram_bandwidth;
 }
 
-// Returns the expected seconds of a row by the fastest algorithm that works in lanes.
+// Returns the expected seconds of a row by the fastest algorithm that computes a gradient for each lane.
 double LaneSeconds(const Contraction& c, int64_t flops, int64_t elements) {
   const double rows = static_cast<double>(c.microbatches.rows), count = static_cast<double>(c.microbatches.count);
   double seconds = static_cast<double>(flops) / (ReadsBFloat16(c) ? c.machine.library_bf16 : c.machine.library_f32);
   const std::optional<Weighing> winograd = kWinograd.weigh(c);
   if (winograd && winograd->able) seconds = std::min(seconds, winograd->seconds / rows);
-  // A gradient is written to a lane's slot, read when the next one is added, and read again when lanes are combined.
-  // All lanes' slots are touched in turn, with as many other bytes in between.
+  // A gradient is written to a lane's memory for sums (slot), read when the next one is added, and read again when
+  // lanes are combined. All lanes' slots are touched in turn, with as many other bytes in between.
   const double slot_bytes = 4 * static_cast<double>(elements);
   return seconds + 3 * slot_bytes / Bandwidth(c.machine, 2 * count * slot_bytes) / rows;
 }

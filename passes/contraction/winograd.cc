@@ -36,7 +36,7 @@ std::string WhyNoWinograd(const Contraction& c) {
     const mlir::Type element = td::TypeOf(v).getElementType();
     if (!element.isF32() && !element.isBF16()) return "it computes in float32 and bfloat16";
   }
-  // The gradient of a kernel must be float32, since lanes add it up.
+  // The gradient of a kernel must be float32, since the gradients of all lanes (parts of the batch) are added up.
   if (spec.weights < 0 && !td::TypeOf(spec.kernel).getElementType().isF32()) return "its gradients are float32";
   if (!td::IsBatched(spec.x.getType()) || !td::IsBatched(spec.y.getType())) return "it is of batched images only";
   llvm::ArrayRef<int64_t> kernel = td::TypeOf(spec.kernel).getShape();
@@ -46,7 +46,7 @@ std::string WhyNoWinograd(const Contraction& c) {
     if (spec.pad_low[i] > kMaxPad || spec.pad_high[i] > kMaxPad) return "it pads by more than 2";
   }
   if (spec.weights < 0) return "";
-  // A kernel that the map itself computes cannot be transformed in front of it.
+  // A kernel that the map (loop over microbatches) itself computes cannot be transformed in front of the map.
   mlir::Value weights = c.op->getOperand(spec.weights);
   const bool outside =
       c.microbatches.known ? mlir::isa<mlir::BlockArgument>(weights) : !mlir::matchPattern(weights, mlir::m_Constant());
@@ -80,8 +80,8 @@ std::optional<Weighing> WeighWinograd(const Contraction& c) {
   return weighing;
 }
 
-// Inserts the transform of the kernel in front of the map, and returns the transformed kernel as an argument of the
-// map's body.
+// Inserts the transform of the kernel in front of the map (loop over microbatches), and returns the transformed kernel
+// as an argument of the map's body.
 mlir::Value Transformed(mlir::Operation* op, const td::LibraryCallSpec& spec, const WinogradShape& s, bool adjoint) {
   auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
   auto argument = mlir::cast<mlir::BlockArgument>(op->getOperand(spec.weights));

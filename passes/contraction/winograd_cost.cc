@@ -11,8 +11,10 @@ namespace {
 constexpr double kProductRate = 0.92;  // rate of products relative to the library's, with operands in L2
 // Operations at the vector rate per point and channel of a tile: loads, sums, stores
 constexpr double kTransformFlops = 14;
-constexpr double kSumTraffic = 2;    // a filter gradient's sum beyond L2 is slower than read-only memory by this factor
-constexpr double kSpilledTiles = 4;  // tiles beyond L2 are slower than read-only memory by this factor
+// A filter gradient's sum that L2 cannot hold takes this many times as long as its traffic at full bandwidth.
+constexpr double kSumTraffic = 2;
+// Tiles that L2 cannot hold take this many times as long as their traffic at L3's bandwidth.
+constexpr double kSpilledTiles = 4;
 constexpr double kBlockGain = 1.02;  // a larger block must be faster by this factor
 
 // Numbers of tiles that a block can have: multiples of the rows of a register tile.

@@ -95,7 +95,7 @@ bool HasCode(ContractionKind kind, Algorithm algorithm) {
   }
 }
 
-// True if dy is the first operand, and x the second.
+// True if the first operand is dy, the gradient of the output, and the second is x.
 bool BeginsWithDy(ContractionKind kind, Algorithm algorithm) {
   return kind == ContractionKind::kConv2DFilterGrad && algorithm == Algorithm::kFewTaps;
 }
@@ -182,7 +182,7 @@ BatchRule ContractionOp::getBatchRule() {
   return getAlgorithm() == Algorithm::kWeightGradBlocks ? BatchRule::kScatter : BatchRule::kBatchSum;
 }
 
-// Operations of one row: every element of y meets the weights of its channel.
+// Operations of one row: each element of y is a sum of products with all weights of its output channel.
 int64_t ContractionOp::getFlops() {
   RankedTensorType weights = TypeOf(getWeights());
   return 2 * RowElements(getY().getType()) * (RowElements(weights) / weights.getShape().back());
@@ -195,7 +195,7 @@ FusionKind ContractionOp::getFusionKind() {
 
 namespace {
 
-// Builds the op of td that computes the same.
+// Builds the td op that computes the same as `op`.
 mlir::Operation* BuildSame(ContractionOp op) {
   mlir::OpBuilder b(op.getContext());
   if (op.getKind() == ContractionKind::kMatMul) {

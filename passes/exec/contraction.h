@@ -1,4 +1,4 @@
-// Contractions in generated code.
+// exec.contraction: contractions that generated code computes, and facts that passes need about them.
 #ifndef TANDEM_PASSES_EXEC_CONTRACTION_H_
 #define TANDEM_PASSES_EXEC_CONTRACTION_H_
 
@@ -30,7 +30,8 @@ int64_t TapsOf(mlir::Type kernel);
 // Limit in bytes of the image lines that a kernel of one convolution copies for a line of the result: they lie on its
 // thread's stack, which has some MiB.
 inline constexpr int64_t kMaxLinesBytes = int64_t{1} << 19;
-// Returns the least bytes of these lines, with their padding, for a convolution of `x` (NHWC) by `kernel` (HWIO).
+// Returns the least bytes of the image lines that a kernel of one convolution copies, with their padding. `x` is NHWC,
+// `kernel` HWIO.
 int64_t LinesBytes(mlir::Type x, mlir::Type kernel, llvm::ArrayRef<int64_t> pad_low, llvm::ArrayRef<int64_t> pad_high);
 
 // Returns the sizes of a filter gradient by tiles.

@@ -1,4 +1,4 @@
-// The kind of a kernel function, which says what it runs over.
+// The kind of a kernel function, such as flat or block, which says over what its range [begin, end) runs.
 #ifndef TANDEM_PASSES_EXEC_KERNEL_KIND_H_
 #define TANDEM_PASSES_EXEC_KERNEL_KIND_H_
 

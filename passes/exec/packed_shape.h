@@ -29,10 +29,11 @@ struct PackedShape {
   int64_t kernel[2] = {0, 0}, stride[2] = {1, 1}, pad_low[2] = {0, 0};
 
   int64_t planes(int d) const { return std::min(stride[d], kernel[d]); }
-  // How many pixels (of a plane) the last tap is away from the first.
+  // Rows (d = 0) or columns (d = 1) from the first tap to the last one, counted in a plane of x, which has only the
+  // pixels at one place in a stride.
   int64_t reach(int d) const { return (kernel[d] - 1) / stride[d]; }
   int64_t taps() const { return kernel[0] * kernel[1]; }
-  // Rows (d = 0) or columns (d = 1) of an image, including the zeros around it.
+  // Rows (d = 0) or columns (d = 1) of a packed image: its own, and the zeros between it and the next image or row.
   int64_t period(int d) const {
     const int64_t all = out(d) + reach(d);
     int64_t shared = reach(d);
@@ -41,13 +42,14 @@ struct PackedShape {
   }
   int64_t pitch() const { return period(1); }
   int64_t image_pixels() const { return period(0) * period(1); }
-  // Pixels from the first to the last one of an image of dy.
+  // Pixels from the first to the last one of an image of dy, in rows of `pitch` pixels.
   int64_t dy_pixels() const { return (out_height - 1) * pitch() + out_width; }
   int64_t last_tap() const { return reach(0) * pitch() + reach(1); }  // the most pixels by which dy is shifted
   // Number of copies of dy: one whose pairs begin at even pixels and, if a tap shifts dy, one whose pairs begin at odd
   // ones.
   int64_t copies() const { return last_tap() > 0 ? 2 : 1; }
-  // Rows or columns [from, to) of the plane at `place` in a stride are in the image; the others are padding.
+  // In the plane of x that holds the rows or columns at `place` in every stride, those in [from, to) are in the image;
+  // the others are padding.
   int64_t from(int d, int64_t place) const {
     return std::max<int64_t>(0, (pad_low[d] - place + stride[d] - 1) / stride[d]);
   }
@@ -63,13 +65,13 @@ struct PackedShape {
       n /= 2;
     return n;
   }
-  // Pixels of a channel in a plane of x: an odd number of cache lines, so that channels do not use the same sets of a
-  // cache.
+  // Pixels that a plane of x has for each channel: an odd number of cache lines, so that channels do not use the same
+  // sets of a cache.
   int64_t plane_pixels() const {
     const int64_t lines = Up(images() * image_pixels() + last_tap(), kTilePixels) / kTilePixels;
     return (lines + 1 - lines % 2) * kTilePixels;
   }
-  // Pixels of a copy of dy, with a tile's pixels of zeros before and behind it.
+  // Pixels of a packed copy of dy: those of the images, 32 zeros before them, and at least 64 behind them.
   int64_t panel_pixels() const { return Up(images() * image_pixels(), kTilePixels) + 3 * kTilePixels; }
 
   static int64_t Up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -79,14 +81,14 @@ struct PackedShape {
   int64_t out(int d) const { return d == 0 ? out_height : out_width; }
 };
 
-// Offsets in floats into the scratch memory of a kernel. Pairs are two neighbouring pixels of a channel, as long as a
-// float.
+// Offsets in floats into the scratch memory of a kernel. Pairs are two neighbouring pixels of a channel in bfloat16, as
+// long as a float.
 struct PackedScratch {
-  int64_t pixels_x = 0;   // addresses of the pixels of a group's x, or of zeros: [plane][pixels of a plane]
-  int64_t pixels_dy = 0;  // addresses of the pixels of a group's dy, or of zeros: [pixels of a panel]
-  int64_t zeros = 0;      // zeros for padding: as many as a pixel has channels
-  int64_t x = 0;          // packed x in bfloat16: [plane][channel][pixels of a plane]
-  int64_t dy = 0;         // 32 packed channels of dy: [pairs from even, odd pixels][channels / 16][pairs][16]
+  int64_t pixels_x = 0;   // offset of the addresses of x's pixels in a group of images, or of zeros: [plane][pixel]
+  int64_t pixels_dy = 0;  // offset of the addresses of dy's pixels in a group of images, or of zeros: [pixel]
+  int64_t zeros = 0;      // offset of the zeros that padding is read from: as many as a pixel has channels
+  int64_t x = 0;          // offset of the packed x, bfloat16 numbers: [plane][channel][pixel of the plane]
+  int64_t dy = 0;         // offset of 32 packed channels of dy: [pairs from even, odd pixels][2][pair][16 channels]
   int64_t floats = 0;     // size of the scratch memory in floats
 
   explicit PackedScratch(const PackedShape& s) {

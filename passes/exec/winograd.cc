@@ -102,7 +102,7 @@ llvm::LogicalResult CheckKernel(mlir::Operation* op, mlir::Type kernel, int64_t 
   return success();
 }
 
-using Matrix = std::vector<double>;  // square or not, row-major
+using Matrix = std::vector<double>;  // elements in row-major order
 
 // Returns the matrix as products read it: rounded to bfloat16 if they multiply such numbers.
 Matrix Rounded(Matrix m, bool bfloat16) {

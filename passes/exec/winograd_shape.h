@@ -50,10 +50,11 @@ inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t c
 // Offsets in floats into the scratch memory of a kernel. Tiles of images are [points][block + slack][channels padded],
 // in bfloat16 for a filter gradient [points][(block + slack) / 2][channels padded][2], with points PointFloats apart.
 struct WinogradScratch {
-  int64_t x = 0;       // transformed tiles of x (or, in the input gradient, what becomes tiles of dx)
-  int64_t y = 0;       // transformed tiles of y or dy
-  int64_t kernel = 0;  // the sum over tiles [points][channels_in][channels_out padded], filter gradient only
-  int64_t rows = 0;    // sums of the pixels under a row of tiles [tile + 2][width][channels_in], bfloat16_dx only
+  int64_t x = 0;       // offset of the transformed tiles of x; in the input gradient, of the products that become dx
+  int64_t y = 0;       // offset of the transformed tiles of y or dy
+  int64_t kernel = 0;  // filter gradient only: offset of the sum over tiles [points][channels_in][channels_out padded]
+  // For bfloat16_dx only: offset of the sums of pixels under a row of tiles [tile + 2][width][channels_in].
+  int64_t rows = 0;
   int64_t floats = 0;  // size of the scratch memory in floats
 };
 

@@ -1,4 +1,5 @@
-// Compiles programs for NVIDIA GPUs, whose kernels are PTX and whose contractions are plans of libraries.
+// Compiles programs for NVIDIA GPUs: kernels become PTX, and contractions become library calls, with plans where a
+// library needs them.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

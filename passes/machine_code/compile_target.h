@@ -23,8 +23,8 @@ namespace tandem {
 // The result of phase `codegen` for a module.
 struct MachineCode {
   std::vector<KernelCode> kernels;
-  std::vector<GpuImage> images;          // GPU programs only
-  LibraryPlanner planner;                // GPU programs only
+  std::vector<GpuImage> images;          // for GPUs: the PTX of all kernels by architecture
+  LibraryPlanner planner;                // for GPUs: makes the plans of library calls
   std::optional<std::string> kernel_ir;  // IR of phase `codegen` as text, where there is one
   CompileTimes kernel_times, stage_times;
 };

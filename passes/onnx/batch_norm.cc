@@ -1,4 +1,5 @@
-// Batch norm with moving averages, and the bias of convolutions and products, out of the ops that layers make of them.
+// Recognizes batch norm with moving averages, and biases of convolutions and products, in the td ops that layers build,
+// and translates each to one ONNX op.
 #include <cmath>
 #include <optional>
 #include <vector>
@@ -20,7 +21,7 @@ struct BatchNorm {
   double epsilon = 0;
 };
 
-// For `value` = variance + epsilon, in either order.
+// If `value` is variance + epsilon, in either order, sets both in `norm` and returns true.
 bool MatchVariance(mlir::Value value, BatchNorm* norm) {
   auto sum = value.getDefiningOp<td::AddOp>();
   for (int i = 0; sum && i < 2; ++i) {
@@ -33,7 +34,7 @@ bool MatchVariance(mlir::Value value, BatchNorm* norm) {
   return false;
 }
 
-// For `value` = rsqrt(variance + epsilon), or gamma times that, in either order.
+// If `value` is rsqrt(variance + epsilon), or gamma times that in either order, sets these in `norm` and returns true.
 bool MatchScale(mlir::Value value, BatchNorm* norm) {
   if (auto rsqrt = value.getDefiningOp<td::RsqrtOp>()) return MatchVariance(rsqrt.getInput(), norm);
   auto product = value.getDefiningOp<td::MulOp>();
@@ -46,7 +47,7 @@ bool MatchScale(mlir::Value value, BatchNorm* norm) {
   return false;
 }
 
-// For `product` = (x - mean) scale, in either order.
+// If `product` is (x - mean) * scale, in either order, sets its parts in `norm` and returns true.
 bool MatchProduct(td::MulOp product, BatchNorm* norm) {
   for (int i = 0; product && i < 2; ++i) {
     auto difference = product->getOperand(i).getDefiningOp<td::SubOp>();
@@ -72,7 +73,7 @@ std::optional<BatchNorm> MatchBatchNorm(mlir::Operation* op) {
   return std::nullopt;
 }
 
-// A convolution whose result nothing but one op reads, with its bias if it has one.
+// A convolution, with its bias if it has one, whose result only one op reads.
 struct BiasedConvolution {
   mlir::Operation* op = nullptr;
   mlir::Value bias;
@@ -92,7 +93,8 @@ BiasedConvolution ConvolutionThatMakes(mlir::Value x) {
   return {};
 }
 
-// The elements of a known vector of float32; those of a null value are `missing`. False if the vector is not known.
+// Gets the elements of a constant vector of float32; for a null value, `size` times the number `missing`. False if
+// `value` is no such constant.
 bool KnownVector(mlir::Value value, double missing, int64_t size, const Lowering& lowering,
                  std::vector<double>* elements) {
   elements->assign(size, missing);
@@ -104,7 +106,9 @@ bool KnownVector(mlir::Value value, double missing, int64_t size, const Lowering
   return true;
 }
 
-// (k * x + bias - mean) scale + beta is a convolution with the kernel k scale and another bias. In double precision.
+// If a convolution computes x, makes the batch norm part of it: (k * x + bias - mean) scale + beta is a convolution
+// with the kernel k scale and another bias, computed in double precision. False if a value is not a constant of
+// float32.
 bool FoldIntoConvolution(const BatchNorm& norm, mlir::Value result, Lowering& lowering) {
   const BiasedConvolution convolution = ConvolutionThatMakes(norm.x);
   if (convolution.op == nullptr) return false;
@@ -135,7 +139,7 @@ bool FoldIntoConvolution(const BatchNorm& norm, mlir::Value result, Lowering& lo
   return true;
 }
 
-// Known vectors of one number, for what a layer without gamma or beta lacks.
+// Returns the tensor of `vector`. If it is null, returns a constant vector of the number `missing`, as long as `like`.
 TensorId GivenOr(mlir::Value vector, double missing, mlir::Value like, Lowering& lowering) {
   if (vector) return lowering.Tensor(vector);
   const DType dtype = ElementTypeOf(like);

@@ -33,7 +33,7 @@ HostTensor Permuted(const HostTensor& value, absl::Span<const int64_t> permutati
   const char* from = static_cast<const char*>(value.raw());
   char* to = static_cast<char*>(result.raw());
   std::vector<int64_t> at(rank, 0);
-  int64_t offset = 0;  // of element `at`, in elements
+  int64_t offset = 0;  // offset in `value`, in elements, of the result's element `at`
   for (int64_t i = 0; i < result.num_elements(); ++i) {
     std::memcpy(to + i * bytes, from + offset * bytes, bytes);
     for (int64_t d = rank - 1; d >= 0; --d) {

@@ -1,4 +1,4 @@
-// Values of constants that are known when the model is exported.
+// Helpers that compute constants while a model is exported.
 #ifndef TANDEM_PASSES_ONNX_CONSTANTS_H_
 #define TANDEM_PASSES_ONNX_CONSTANTS_H_
 
@@ -14,7 +14,7 @@ namespace tandem::onnx {
 // Returns the tensor whose dimension i is dimension permutation[i] of `value`.
 HostTensor Permuted(const HostTensor& value, absl::Span<const int64_t> permutation);
 
-// Returns `number` as a scalar of this type; a number that is not 0 is true.
+// Returns `number` as a scalar of this type. As a boolean, a number that is not 0 is true.
 HostTensor NumberOf(double number, DType dtype);
 
 // Returns 0, 1, ..., count - 1.

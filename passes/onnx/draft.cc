@@ -10,13 +10,14 @@
 
 namespace tandem::onnx {
 
-// Names what stays of a draft, and makes the model of it.
+// Names the tensors and nodes of a draft that outputs depend on, and makes the model of them.
 class Naming {
  public:
   Naming(const Draft& draft, const std::vector<Draft::Output>& outputs)
       : draft_(draft), needed_(draft.Needed(outputs)), names_(draft.tensors_.size()) {}
 
-  // Inputs and outputs get their names first, then variables, whose names users know, then results of nodes.
+  // Names are unique, so a tensor whose name is taken gets a number appended. Inputs and outputs are named first, then
+  // constants (among them variables, whose names users know), then results of nodes.
   absl::Status NameTensors(const std::vector<Draft::Output>& outputs) {
     for (size_t i = 0; i < draft_.inputs_.size(); ++i) {
       names_[draft_.inputs_[i]] = tensor_names_.Take(draft_.input_infos_[i].name);
@@ -54,10 +55,10 @@ class Naming {
   }
 
  private:
-  // Gives out names, each once.
+  // Makes names unique by appending numbers.
   class UniqueNames {
    public:
-    // Returns `name`, or where it is taken the first of name_1, name_2, ... that is not.
+    // Returns `name`, or if it is taken the first free one of name_1, name_2, ...
     std::string Take(const std::string& name) {
       if (taken_.insert(name).second) return name;
       for (int& i = next_[name];;) {
@@ -75,7 +76,7 @@ class Naming {
 
   absl::Status NameOutput(const Draft::Output& output) {
     std::string& name = names_[output.tensor];
-    if (name == output.info.name) return absl::OkStatus();  // an input that is predicted as it is
+    if (name == output.info.name) return absl::OkStatus();  // the output is an input of the same name
     if (tensor_names_.Take(output.info.name) != output.info.name) {
       return absl::InvalidArgumentError(
           absl::StrCat("the prediction \"", output.info.name,
@@ -92,8 +93,8 @@ class Naming {
 
   const Draft& draft_;
   const std::vector<bool> needed_;
-  std::vector<std::string> names_;                        // by tensor; "" until it has one
-  std::vector<std::pair<TensorId, std::string>> copies_;  // tensors and the outputs that are copies of them
+  std::vector<std::string> names_;                        // name of each tensor; "" if it has none yet
+  std::vector<std::pair<TensorId, std::string>> copies_;  // tensors, and the names of outputs that copy them
   UniqueNames tensor_names_, node_names_;
 };
 

@@ -1,4 +1,4 @@
-// Elementwise ops.
+// Translates elementwise ops.
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -14,7 +14,7 @@
 namespace tandem::onnx {
 namespace {
 
-// The first ONNX op on the operands, then the others one after another on its result.
+// Returns a translator that applies the first ONNX op to the operands, and each further op to the result before it.
 Translator ToChain(const std::vector<std::string>& op_types) {
   return [op_types](mlir::Operation* op, Lowering& lowering) {
     const Layout layout = lowering.CommonLayout(op->getOperands());
@@ -25,7 +25,8 @@ Translator ToChain(const std::vector<std::string>& op_types) {
   };
 }
 
-// Tries the patterns that end with such an op first.
+// Returns a translator that tries `patterns`, which end with the op, and otherwise translates the op alone to
+// `op_type`.
 Translator ToPatternOr(const std::vector<bool (*)(mlir::Operation*, Lowering&)>& patterns, const std::string& op_type) {
   return [patterns, otherwise = ToElementwise(op_type)](mlir::Operation* op, Lowering& lowering) {
     for (const auto pattern : patterns) {
@@ -69,7 +70,7 @@ absl::Status IsFinite(mlir::Operation* op, Lowering& lowering) {
   return absl::OkStatus();
 }
 
-// Gelu is an op of ONNX from opset 20 on.
+// Composes Gelu of other ops, because ONNX has it only from opset 20 on and models are of opset 17.
 absl::Status Gelu(mlir::Operation* op, Lowering& lowering) {
   const Layout layout = lowering.CommonLayout(op->getOperands());
   const TensorId x = lowering.Operands(op->getOperands(), layout)[0];
@@ -117,7 +118,8 @@ void AddElementwise(TranslatorTable& table) {
                                                         {"td.pow", "Pow"},
                                                         {"td.select", "Where"},
                                                         {"td.stop_gradient", "Identity"},
-                                                        // With one replica it is its operand.
+                                                        // An exported model is one replica, for which td.cross_replica
+                                                        // returns its operand.
                                                         {"td.cross_replica", "Identity"}}) {
     table[op] = ToElementwise(op_type);
   }

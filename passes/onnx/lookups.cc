@@ -1,4 +1,4 @@
-// Rows by index, and one-hot vectors.
+// Translates td.gather (rows by index) and td.one_hot.
 #include "graph/ir/gather.h"
 #include "graph/ir/shape.h"
 #include "passes/onnx/translators.h"
@@ -17,7 +17,8 @@ absl::Status Gather(mlir::Operation* op, Lowering& lowering) {
   return absl::OkStatus();
 }
 
-// ONNX's OneHot counts negative indices from the end; td has no 1 for them.
+// Compares the indices with all positions instead of using ONNX's OneHot, which counts negative indices from the end.
+// In td a negative index gives a row of zeros.
 absl::Status OneHot(mlir::Operation* op, Lowering& lowering) {
   const mlir::Value indices = op->getOperand(0), result = op->getResult(0);
   const TensorId column = lowering.Node("Unsqueeze", {lowering.Tensor(indices), lowering.Ints({-1})});

@@ -17,7 +17,7 @@ Shape InOrder(const Shape& shape, const std::vector<int64_t>& order) {
   return result;
 }
 
-// True if both layouts of a value of this shape have the same elements in the same order.
+// True if a value of this shape has its elements in the same order in both layouts, channels last and channels first.
 bool LayoutsAgree(const Shape& shape) {
   const int64_t between = NumElements(absl::MakeConstSpan(shape).subspan(1, shape.size() - 2));
   return between == 1 || shape.back() == 1;
@@ -120,7 +120,7 @@ TensorId Lowering::Tensor(mlir::Value value, Layout layout) {
 }
 
 TensorId Lowering::Make(mlir::Value value, Layout layout) {
-  const Lowered& lowered = At(value);  // stays where it is: the map never moves its elements
+  const Lowered& lowered = At(value);  // valid while values are added: values_ never moves its elements
   const Shape shape = ShapeOf(value);
   const int64_t rank = static_cast<int64_t>(shape.size());
   if (lowered.constant.has_value()) return PermutedConstant(value, OrderOf(layout, rank));
@@ -133,7 +133,7 @@ TensorId Lowering::Make(mlir::Value value, Layout layout) {
   const TensorId held = *lowered.tensors[static_cast<int>(other)];
   if (LayoutsAgree(shape)) return Reshaped(held, InOrder(shape, OrderOf(layout, rank)));
   std::vector<int64_t> permutation = OrderOf(Layout::kChannelsFirst, rank);
-  if (layout == Layout::kChannelsLast) {  // the inverse
+  if (layout == Layout::kChannelsLast) {  // the inverse permutation, back from channels first
     for (int64_t i = 0; i < rank; ++i) permutation[i] = i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
   }
   return Transposed(held, permutation);
@@ -146,7 +146,8 @@ TensorId Lowering::BeforeRepeating(mlir::Value value, Layout layout) {
   const Layout source_layout = PrefersChannelsFirst(source) ? Layout::kChannelsFirst : Layout::kChannelsLast;
   const std::vector<int64_t> source_order = OrderOf(source_layout, static_cast<int64_t>(source_shape.size()));
   Shape with_ones;
-  std::vector<int64_t> from_td, from_tensor;  // the source's dimensions in the order of the result
+  // Dimensions of the source in the order of the result, numbered as td has them and as the source's tensor has them.
+  std::vector<int64_t> from_td, from_tensor;
   for (int64_t dimension : OrderOf(layout, static_cast<int64_t>(ShapeOf(value).size()))) {
     const auto found = std::find(lowered.dims.begin(), lowered.dims.end(), dimension);
     if (found == lowered.dims.end()) {
@@ -168,7 +169,8 @@ TensorId Lowering::BeforeRepeating(mlir::Value value, Layout layout) {
 }
 
 std::vector<TensorId> Lowering::Operands(mlir::ValueRange values, Layout layout) {
-  // One of them has the result's shape, so that the others are repeated to it.
+  // ONNX broadcasts the operands only to a shape that one of them has. So if all of them are broadcasts, the first one
+  // is expanded to the result's shape.
   const bool all_repeat = llvm::all_of(values, [&](mlir::Value v) { return Repeats(v); });
   std::vector<TensorId> tensors;
   for (mlir::Value value : values) {
@@ -195,14 +197,14 @@ TensorId Lowering::Transposed(TensorId tensor, const std::vector<int64_t>& permu
 
 TensorId Lowering::Reshaped(TensorId tensor, const Shape& to) {
   Shape sizes = to;
-  if (!sizes.empty() && sizes[0] == kBatch) sizes[0] = 0;  // as large as the tensor's
+  if (!sizes.empty() && sizes[0] == kBatch) sizes[0] = 0;  // 0 keeps the size that the tensor has
   return Node("Reshape", {tensor, Ints(sizes)});
 }
 
 TensorId Lowering::Expanded(TensorId tensor, Shape to, bool has_batch) {
   const bool batched = !to.empty() && to[0] == kBatch;
   if (!batched || has_batch) {
-    if (batched) to[0] = 1;  // repeats nothing
+    if (batched) to[0] = 1;  // size 1: the tensor's batch is kept
     return Node("Expand", {tensor, Ints(to)});
   }
   const Shape rest(to.begin() + 1, to.end());

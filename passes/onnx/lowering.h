@@ -1,9 +1,10 @@
-// Lowering: the values of a td graph as tensors of an ONNX graph, which translators of ops (translators.h) extend.
+// Lowering: records which tensors of an ONNX graph hold the values of a td graph. Translators of ops (translators.h)
+// read and extend it.
 //
-// ONNX has images as [b, c, h, w], td as [b, h, w, c]. A value is held in the layout that the op has which made it, and
-// is transposed when an op wants the other one. So images stay as convolutions have them from one to the next, and
-// what is between follows: an elementwise op takes its operands' layout. The same goes for broadcasts, since ONNX's
-// elementwise ops repeat their operands themselves: a broadcast value is a tensor only for an op that does not.
+// ONNX's image ops work on [b, c, h, w] (channels first), td's on [b, h, w, c] (channels last). A value has a tensor in
+// the layout in which its ONNX op computes it, and is transposed when another op needs the other layout. Elementwise
+// ops use the layout of their operands, so images stay channels first from one convolution to the next. A td.broadcast
+// becomes a node only for ops that need its elements, since ONNX's elementwise ops broadcast their operands themselves.
 #ifndef TANDEM_PASSES_ONNX_LOWERING_H_
 #define TANDEM_PASSES_ONNX_LOWERING_H_
 
@@ -26,8 +27,8 @@
 namespace tandem::onnx {
 
 enum class Layout {
-  kChannelsLast,   // as in td
-  kChannelsFirst,  // [b, c, ...]; of values with fewer than three dimensions the same as td's
+  kChannelsLast,   // as in td: [b, ..., c]
+  kChannelsFirst,  // [b, c, ...]; the same as td's for values with fewer than three dimensions
 };
 
 Shape ShapeOf(mlir::Value value);
@@ -37,8 +38,8 @@ std::vector<int64_t> ToNumbers(llvm::ArrayRef<int64_t> numbers);
 // Returns the order of a value's dimensions in a layout: dimension i of the tensor is dimension order[i] of the value.
 std::vector<int64_t> OrderOf(Layout layout, int64_t rank);
 
-// Returns Unimplemented, with the op's name and the user's line. `problem` goes on behind "has no form in ONNX: ", and
-// says what to do.
+// Returns an Unimplemented error with the op's name and the user's line. `problem` is its text after "has no form in
+// ONNX: ", including what to do about it.
 absl::Status HasNoForm(mlir::Operation* op, absl::string_view problem);
 
 class Lowering {
@@ -52,63 +53,66 @@ class Lowering {
 
   const TranslateOptions& options() const { return options_; }
 
-  // The nodes that are made next belong to this op, and are named like it.
+  // Nodes that are added from now on belong to this op and are named after it.
   void Begin(mlir::Operation* op);
 
-  // Say what a value is.
+  // Record what `value` is: an input of the model, a tensor in one layout, or a constant.
   void SetInput(mlir::Value value, TensorId tensor) { At(value).tensors[0] = tensor; }
   void Set(mlir::Value value, TensorId tensor, Layout layout = Layout::kChannelsLast);
   void SetConstant(mlir::Value value, NamedConstant constant);
-  // Dimension i of `source` is dimension dims[i] of `value`, which repeats it along the others.
+  // Records that `value` is a broadcast of `source`: dimension i of `source` is dimension dims[i] of `value`.
   void SetRepeated(mlir::Value value, mlir::Value source, std::vector<int64_t> dims);
-  // `value` has the elements of `source` [b, ..., c] as [b, n].
+  // Records that `value` is `source` [b, ..., c] reshaped to [b, n].
   void SetFlattened(mlir::Value value, mlir::Value source);
 
-  // Null unless the value is known.
+  // Returns the constant that `value` is; null if its elements are not known when the model is exported.
   const NamedConstant* ConstantOf(mlir::Value value) const;
-  // True if the value is held as channels first only.
+  // True if `value`, or the image that it is a broadcast of, has a tensor in channels first but none in channels last.
   bool PrefersChannelsFirst(mlir::Value value) const;
-  // The layout that the value is held in.
+  // Returns the layout in which `value` has a tensor; channels last if it has both.
   Layout LayoutOf(mlir::Value value) const {
     return PrefersChannelsFirst(value) ? Layout::kChannelsFirst : Layout::kChannelsLast;
   }
-  // The layout that an elementwise op of these operands has.
+  // Returns the layout for an elementwise op: channels first if an operand that is no broadcast has only such a tensor.
   Layout CommonLayout(mlir::ValueRange values) const;
-  // For a value that was set by SetFlattened: its source, if that is held as channels first only. Otherwise null.
+  // If `value` was recorded by SetFlattened and its source has a tensor in channels first only, returns the source.
+  // Otherwise returns null.
   mlir::Value FlattenedImage(mlir::Value value) const;
 
-  // Returns the value as a tensor with all of its elements.
+  // Returns a tensor with all elements of `value` in `layout`; adds the nodes that compute it unless it exists.
   TensorId Tensor(mlir::Value value, Layout layout = Layout::kChannelsLast);
-  // Returns the operands of an elementwise op of this layout: tensors that ONNX's rules repeat to the op's shape.
+  // Returns the operands of an elementwise op in this layout, as tensors that ONNX itself broadcasts to the op's shape.
   std::vector<TensorId> Operands(mlir::ValueRange values, Layout layout);
 
-  // Append nodes.
+  // Append nodes and return their outputs.
   TensorId Node(const std::string& op_type, std::vector<TensorId> inputs, std::vector<Attribute> attributes = {});
   std::vector<TensorId> Nodes(const std::string& op_type, std::vector<TensorId> inputs,
                               std::vector<Attribute> attributes, int outputs);
   TensorId Transposed(TensorId tensor, const std::vector<int64_t>& permutation);
-  // `to` may have the batch as its first dimension, if the tensor has it there too.
+  // Appends a reshape. `to` may have the batch as its first dimension if the tensor has it there too.
   TensorId Reshaped(TensorId tensor, const Shape& to);
-  // Repeats a tensor to shape `to`. `has_batch`: the tensor has the batch that `to` begins with.
+  // Broadcasts a tensor to shape `to`. `has_batch`: the batch that `to` begins with is a dimension of the tensor
+  // already.
   TensorId Expanded(TensorId tensor, Shape to, bool has_batch);
-  // Returns the number of rows of the batch, [1].
+  // Returns a tensor of shape [1] with the number of rows in the batch.
   TensorId BatchSize();
 
   TensorId Constant(const std::string& name, const HostTensor& value) { return draft_.AddConstant(name, value); }
-  // Returns a value that is known with its dimensions in another order. However often it is read, it is one tensor.
+  // Returns the constant `value` with its dimensions permuted. Repeated calls return the same tensor.
   TensorId PermutedConstant(mlir::Value value, const std::vector<int64_t>& permutation);
-  // Returns 0, 1, ..., count - 1 in this shape.
+  // Returns a constant of this shape with the elements 0, 1, ..., count - 1.
   TensorId Positions(int64_t count, DType dtype, const Shape& shape);
   TensorId Ints(const std::vector<int64_t>& values);
   TensorId Number(double number, DType dtype);
 
  private:
-  // What a value is: a constant, or repeats or flattens another value, or was made; and its tensors, by layout.
+  // What was recorded of a value: a constant, a broadcast or a flattening of `source`, or the output of a node; and its
+  // tensors, by layout.
   struct Lowered {
     std::optional<NamedConstant> constant;
     mlir::Value source;
     bool flattens = false;
-    std::vector<int64_t> dims;  // of a value that repeats another one
+    std::vector<int64_t> dims;  // for a broadcast: the argument of SetRepeated
     std::optional<TensorId> tensors[2];
   };
 
@@ -116,7 +120,8 @@ class Lowering {
   const Lowered* Find(mlir::Value value) const;
   bool Repeats(mlir::Value value) const;
   TensorId Make(mlir::Value value, Layout layout);
-  // Returns what a value repeats, with sizes of 1 where it repeats; such leading sizes are left out.
+  // Returns the source of the broadcast `value`, with size 1 in each dimension that the broadcast adds, so that ONNX's
+  // elementwise ops broadcast it themselves. Leading dimensions of size 1 are left out.
   TensorId BeforeRepeating(mlir::Value value, Layout layout);
 
   Draft& draft_;

@@ -1,4 +1,4 @@
-// An ONNX model as plain values: what the messages of onnx.proto with these names hold, as far as exports need them.
+// An ONNX model as plain structs, named like the messages of onnx.proto, with the fields that exports need.
 #ifndef TANDEM_PASSES_ONNX_MODEL_H_
 #define TANDEM_PASSES_ONNX_MODEL_H_
 
@@ -12,11 +12,11 @@
 
 namespace tandem::onnx {
 
-// The format's version, and that of the set of ops, which every reader of 2022 or later has.
+// The versions of the file format and of the set of ops, which readers from 2022 on support.
 inline constexpr int64_t kIrVersion = 8;
 inline constexpr int64_t kOpset = 17;
 
-// Returns the number that TensorProto.DataType gives an element type; 0 for types that models do not have.
+// Returns the value of the enumeration TensorProto.DataType for an element type; 0 for types that models cannot have.
 constexpr int64_t DataTypeOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -60,7 +60,7 @@ struct Initializer {
 
 struct Model {
   std::string name;
-  std::vector<Node> nodes;  // each one behind those whose outputs it reads
+  std::vector<Node> nodes;  // each node comes after those whose outputs it reads
   std::vector<Initializer> initializers;
   std::vector<ValueInfo> inputs, outputs;
 };

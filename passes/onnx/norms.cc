@@ -1,4 +1,4 @@
-// Softmax and layer norm.
+// Translates softmax and layer norm.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -12,7 +12,7 @@
 namespace tandem::onnx {
 namespace {
 
-// Over the last dimension of td's value.
+// Returns a translator for softmax over td's last dimension, the channels, which may be dimension 1 of the tensor.
 Translator ToSoftmax(const std::string& op_type) {
   return [op_type](mlir::Operation* op, Lowering& lowering) {
     const mlir::Value x = op->getOperand(0);
@@ -32,7 +32,8 @@ HostTensor VectorOf(double number, int64_t size, DType dtype) {
   return vector;
 }
 
-// The inputs and attributes of LayerNormalization. A missing gain is 1, since the op needs one.
+// The inputs and attributes of a LayerNormalization node. A missing gamma becomes a vector of ones, which the node
+// needs.
 struct LayerNormalization {
   std::vector<TensorId> inputs;
   std::vector<Attribute> attributes;
@@ -56,15 +57,15 @@ absl::Status LayerNorm(mlir::Operation* op, Lowering& lowering) {
     lowering.Set(op->getResult(0), lowering.Node("LayerNormalization", inputs, attributes));
     return absl::OkStatus();
   }
-  // The others are the means and the inverse deviations, [..., 1].
+  // Outputs 1 and 2 are the means and the inverse deviations, of shape [..., 1].
   const std::vector<TensorId> outputs = lowering.Nodes("LayerNormalization", inputs, attributes, 3);
   lowering.Set(op->getResult(0), outputs[0]);
   lowering.Set(inverse_deviation, lowering.Reshaped(outputs[2], ShapeOf(inverse_deviation)));
   return absl::OkStatus();
 }
 
-// Returns the td.layer_norm whose normalized rows nothing but the one op reads that reads `value`; null if there is
-// none.
+// If `value` is the normalized result of a td.layer_norm, is read once, and the op's other result is not read, returns
+// the op; else null.
 td::LayerNormOp OnlyRead(mlir::Value value) {
   auto norm = value.getDefiningOp<td::LayerNormOp>();
   const bool only =
@@ -72,7 +73,8 @@ td::LayerNormOp OnlyRead(mlir::Value value) {
   return only ? norm : td::LayerNormOp();
 }
 
-// For `op` = `norm` combined with a vector, in either order.
+// If `op` combines such a layer norm (OnlyRead) with a broadcast vector, in either order, returns the norm and sets
+// `vector`; else null.
 td::LayerNormOp NormWithVector(mlir::Operation* op, mlir::Value* vector) {
   for (int i = 0; i < 2; ++i) {
     td::LayerNormOp norm = OnlyRead(op->getOperand(i));

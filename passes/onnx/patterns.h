@@ -1,6 +1,6 @@
-// Several td ops that are one op of ONNX. Each function is given the op that such a pattern would end with, and returns
-// whether it was one and is translated. The ops inside have been translated one by one before; what nothing reads is
-// left out of the model.
+// Recognizes groups of td ops that are one ONNX op. Each function gets the last op of such a pattern; if the pattern is
+// there, the function translates all of it and returns true. The ops before the last were translated one by one
+// already; nodes that nothing reads are left out of the model.
 #ifndef TANDEM_PASSES_ONNX_PATTERNS_H_
 #define TANDEM_PASSES_ONNX_PATTERNS_H_
 
@@ -9,21 +9,21 @@
 
 namespace tandem::onnx {
 
-// (x - mean) * (rsqrt(variance + epsilon) * gamma) + beta, gamma and beta optional: BatchNormalization, or part of the
-// convolution that computes x (TranslateOptions::fold_batch_norm).
+// Translates (x - mean) * (rsqrt(variance + epsilon) * gamma) + beta, with or without gamma and beta, to
+// BatchNormalization, or makes it part of the convolution that computes x (TranslateOptions::fold_batch_norm).
 bool TranslateBatchNorm(mlir::Operation* op, Lowering& lowering);
 
-// td.layer_norm * gamma + beta, one of them optional: LayerNormalization.
+// Translates td.layer_norm * gamma + beta, with gamma, beta or both, to LayerNormalization.
 bool TranslateLayerNorm(mlir::Operation* op, Lowering& lowering);
 
-// The bias of a convolution or of a product of matrices.
+// Translates the addition of a bias, together with the convolution or matrix product whose result it is added to.
 bool TranslateBias(mlir::Operation* op, Lowering& lowering);
 
 // Returns the vector that is added to the result of a convolution or of a product of two matrices, and that
 // TranslateBias makes a part of it; null if there is none.
 mlir::Value BiasBehind(mlir::Operation* product);
 
-// Returns the vector that `value` repeats along all axes but the last; null if it is something else.
+// Returns the vector that `value` broadcasts along all axes but the last; null if `value` is something else.
 mlir::Value RepeatedVector(mlir::Value value);
 
 }  // namespace tandem::onnx

@@ -1,4 +1,4 @@
-// Products of matrices.
+// Translates products of matrices.
 #include "passes/onnx/products.h"
 
 #include <string>
@@ -20,7 +20,7 @@ std::vector<int64_t> LastTwoExchanged(int64_t rank) {
   return permutation;
 }
 
-// A constant is transposed at once.
+// Returns the tensor of a matrix or of its transpose. A constant is transposed now, not by a node of the model.
 TensorId Matrix(mlir::Value value, bool transpose, Lowering& lowering) {
   if (!transpose) return lowering.Tensor(value);
   const std::vector<int64_t> permutation = LastTwoExchanged(static_cast<int64_t>(ShapeOf(value).size()));
@@ -33,8 +33,8 @@ struct Factors {
   TensorId a, b;
 };
 
-// An image whose elements become the rows of a matrix keeps the order in which it is held: the rows of a known kernel,
-// which td has in the order height, width, channels, change their places instead.
+// If `matmul` multiplies flattened images with a constant matrix, flattens the images in channels first, as they are,
+// and permutes the rows of the matrix instead, which td has in the order height, width, channels.
 std::optional<Factors> FactorsOfFlattened(td::MatMulOp matmul, Lowering& lowering) {
   const mlir::Value image = lowering.FlattenedImage(matmul.getA());
   const Lowering::NamedConstant* kernel = lowering.ConstantOf(matmul.getB());
@@ -44,7 +44,7 @@ std::optional<Factors> FactorsOfFlattened(td::MatMulOp matmul, Lowering& lowerin
   const int64_t columns = kernel->value.shape()[1], dimensions = static_cast<int64_t>(rows.size());
   Shape parts = rows;
   parts.push_back(columns);
-  std::vector<int64_t> permutation = {dimensions - 1};  // the channels first, the columns last
+  std::vector<int64_t> permutation = {dimensions - 1};  // moves the channels to the front
   for (int64_t i = 0; i < dimensions - 1; ++i) permutation.push_back(i);
   permutation.push_back(dimensions);
   const HostTensor moved = Permuted(kernel->value.Reshaped(parts), permutation).Reshaped(kernel->value.shape());
@@ -75,7 +75,8 @@ absl::Status MatMul(mlir::Operation* op, Lowering& lowering) {
   return absl::OkStatus();
 }
 
-// The permutation that makes [..., m, k] of how an operand is stored: exchanged with its heads, transposed, or both.
+// Returns the permutation that makes [..., m, k] of an operand that is stored with heads and rows swapped, transposed,
+// or both.
 std::vector<int64_t> StoredOrder(int64_t rank, bool swap, bool transpose) {
   std::vector<int64_t> permutation = OrderOf(Layout::kChannelsLast, rank);
   if (swap) std::swap(permutation[rank - 3], permutation[rank - 2]);

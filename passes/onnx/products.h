@@ -1,4 +1,4 @@
-// Convolutions and products of matrices, with or without a bias.
+// Translates convolutions and products of matrices, with or without a bias.
 #ifndef TANDEM_PASSES_ONNX_PRODUCTS_H_
 #define TANDEM_PASSES_ONNX_PRODUCTS_H_
 
@@ -12,11 +12,12 @@ namespace tandem::onnx {
 // True for td.conv2d and td.depthwise_conv2d.
 bool IsConvolution(mlir::Operation* op);
 
-// Says that `result` is the convolution `op`, with another kernel (as td has it) if there is one, plus `bias` [c].
+// Translates the convolution `op` plus `bias` [c] and records the tensor as `result`. `kernel`, if there is one,
+// replaces the op's own kernel; it has td's layout.
 void SetConvolution(mlir::Operation* op, const std::optional<Lowering::NamedConstant>& kernel,
                     std::optional<TensorId> bias, mlir::Value result, Lowering& lowering);
 
-// Says that `result` is the td.matmul `op` of two matrices plus `bias` [n].
+// Translates the td.matmul `op` of two matrices plus `bias` [n] and records the tensor as `result`.
 void SetGemm(mlir::Operation* op, TensorId bias, mlir::Value result, Lowering& lowering);
 
 }  // namespace tandem::onnx

@@ -1,4 +1,4 @@
-// Reductions over dimensions.
+// Translates reductions over dimensions.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,13 +9,13 @@
 namespace tandem::onnx {
 namespace {
 
-// The axes of a reduction in a layout in which what is left has td's order.
+// The layout in which a value is reduced, and the reduced axes in it. The axes that remain are then in td's order.
 struct ReducedAxes {
   Layout layout;
   std::vector<int64_t> axes;
 };
 
-// Images may be reduced as they are held, unless the channels are left in front of other dimensions.
+// Reduces an image in the layout of its tensor, unless the channels would remain in front of other dimensions.
 ReducedAxes AxesOf(mlir::Value x, const std::vector<int64_t>& td_axes, const Lowering& lowering) {
   const auto in_layout = [&](Layout layout, std::vector<int64_t>* left) {
     ReducedAxes reduced{layout, {}};
@@ -61,7 +61,7 @@ absl::Status Reduce(mlir::Operation* op, Lowering& lowering) {
   const ReducedAxes reduced = AxesOf(x, ToNumbers(reduce.getAxes()), lowering);
   std::vector<TensorId> inputs = {lowering.Tensor(x, reduced.layout)};
   std::vector<Attribute> attributes = {{"keepdims", int64_t{0}}};
-  // Up to opset 17 the axes are an input of this one alone.
+  // In opset 17 the axes are an input of ReduceSum, and an attribute of the other reductions.
   if (reduce.getKind() == td::ReduceKind::kSum) {
     inputs.push_back(lowering.Ints(reduced.axes));
   } else {

@@ -1,4 +1,4 @@
-// Ops that move elements.
+// Translates ops that move elements: constants, broadcasts, reshapes, transposes, slices and so on.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -47,8 +47,9 @@ absl::Status Broadcast(mlir::Operation* op, Lowering& lowering) {
   return absl::OkStatus();
 }
 
-// Where the batch and the channels stay, images are reshaped as they are held: between both, the elements have the same
-// order. Where an image becomes a row, the elements are put in order only if something needs it (products.cc).
+// If batch and channels keep their sizes, an image in channels first is reshaped in that layout: the dimensions in
+// between have the same order in both. If an image becomes one row per example, only that is recorded; the elements are
+// put in td's order when a reader needs them so (products.cc).
 absl::Status Reshape(mlir::Operation* op, Lowering& lowering) {
   const mlir::Value x = op->getOperand(0), y = op->getResult(0);
   const Shape from = ShapeOf(x), to = ShapeOf(y);
@@ -103,7 +104,7 @@ absl::Status Pad(mlir::Operation* op, Lowering& lowering) {
   auto pad = mlir::cast<td::PadOp>(op);
   const mlir::Value x = op->getOperand(0);
   const Layout layout = lowering.LayoutOf(x);
-  Numbers pads;  // those in front of all dimensions, then those behind
+  Numbers pads;  // the pads before each dimension, then the pads behind each
   for (llvm::ArrayRef<int64_t> side : {pad.getLow(), pad.getHigh()}) {
     for (int64_t dimension : OrderOf(layout, static_cast<int64_t>(side.size()))) pads.push_back(side[dimension]);
   }

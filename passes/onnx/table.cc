@@ -1,4 +1,4 @@
-// The table of all ops: their translators, or why there is none.
+// The table of all td ops: the translator of each, or the reason why it has none.
 #include <map>
 #include <string>
 

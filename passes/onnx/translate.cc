@@ -72,7 +72,7 @@ class StepTranslator {
     if (argument.use_empty()) return absl::OkStatus();
     mlir::Operation* reader = *argument.user_begin();
     if (WhyNoForm(reader->getName().getStringRef().str()) != nullptr) {
-      // The translation of the reader fails, and says more. Until then the scalar is some number.
+      // The reader's translation will fail with a better error than one about the scalar. Until then the scalar is 0.
       lowering_.SetConstant(argument, {name, NumberOf(0, ElementTypeOf(argument))});
       return absl::OkStatus();
     }
@@ -81,7 +81,7 @@ class StepTranslator {
                                           "computed from it out of the predictions"));
   }
 
-  // Composite ops without a translator become simpler ops.
+  // Replaces composite ops that have no translator by the simpler ops that they are made of.
   void TakeApart() {
     std::vector<td::DecomposeOp> composites;
     step_.walk([&](td::DecomposeOp op) {

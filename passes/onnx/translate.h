@@ -15,15 +15,15 @@
 
 namespace tandem::onnx {
 
-// What a graph takes from outside, and which of its outputs the model has.
+// What a translation needs besides the graph: values of variables and step scalars, and the outputs to export.
 struct ProgramValues {
   // Returns a variable's value by name.
   std::function<absl::StatusOr<HostTensor>(const std::string& name)> variable;
-  std::map<std::string, double> scalars;  // step scalars
-  std::vector<std::string> outputs;       // in the model's order
+  std::map<std::string, double> scalars;  // values of step scalars by name
+  std::vector<std::string> outputs;       // names of the outputs to export, in the model's order
 };
 
-// Translates the graph before phase `precision`: all numbers have the types that model_fn gave them. Opset 17.
+// Translates the graph as it is before phase `precision`, with the element types that model_fn chose, to opset 17.
 //
 // Errors: FailedPrecondition if the executable has no such graph, DataLoss (exit code 65) if it cannot be read;
 // Unimplemented, with the op's name and the user's file and line, for an op without a form in ONNX and for a step

@@ -5,7 +5,7 @@
 namespace tandem::onnx {
 
 struct TranslateOptions {
-  // Scales the weights of a convolution in front of a batch norm, which is then no op of its own.
+  // Makes a batch norm part of the convolution in front of it, by scaling the convolution's weights.
   bool fold_batch_norm = false;
 };
 

@@ -9,7 +9,7 @@
 
 namespace tandem::onnx {
 
-// `step` may be changed: composite ops that ONNX lacks are taken apart (td::DecomposeOp). Errors are those of
+// Changes `step`: composite ops that ONNX lacks are replaced by simpler ones (td::DecomposeOp). Errors are those of
 // TranslateProgram.
 absl::StatusOr<Model> TranslateStep(mlir::func::FuncOp step, const ProgramValues& values,
                                     const TranslateOptions& options = {});

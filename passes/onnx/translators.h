@@ -1,4 +1,4 @@
-// The translators of td ops to ONNX, by op. Each family of ops is a file, which fills in its part of the table.
+// The translators of td ops to ONNX, in a table by op. Each family of ops has a file that adds its part of the table.
 #ifndef TANDEM_PASSES_ONNX_TRANSLATORS_H_
 #define TANDEM_PASSES_ONNX_TRANSLATORS_H_
 
@@ -12,10 +12,10 @@
 
 namespace tandem::onnx {
 
-// Appends the nodes that compute the op, and says of each of its results what it is (Lowering::Set and the like).
+// Appends the nodes that compute the op, and records the tensor of each of its results (Lowering::Set and the like).
 using Translator = std::function<absl::Status(mlir::Operation* op, Lowering& lowering)>;
 
-// By the op's name: "td.conv2d".
+// Translators by the name of the op, such as "td.conv2d".
 using TranslatorTable = std::map<std::string, Translator>;
 
 void AddElementwise(TranslatorTable& table);
@@ -28,11 +28,11 @@ void AddLookups(TranslatorTable& table);
 
 const TranslatorTable& Translators();
 
-// Returns why an op has no translator, and what to do about it; null if there is no such reason on record. An op with
-// neither may still fall apart into ops that have a translator (td::DecomposeOp).
+// Returns why an op has no translator, and what to do about it; null if no reason is known. An op with neither may
+// still be replaced by ops that have translators (td::DecomposeOp).
 const char* WhyNoForm(const std::string& op);
 
-// Makes a translator for an op whose result 0 is that of an elementwise ONNX op of the same operands.
+// Makes a translator to the elementwise ONNX op `op_type`, with the same operands. Its output becomes result 0.
 Translator ToElementwise(const std::string& op_type);
 
 }  // namespace tandem::onnx

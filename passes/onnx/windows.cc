@@ -1,5 +1,5 @@
-// Ops of windows that slide over images: convolutions and pooling. Pads have ONNX's order: in front of height and
-// width, then behind them.
+// Translates ops on windows that slide over images: convolutions and pooling. ONNX's pads are first those before height
+// and width, then those behind them.
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,8 +15,8 @@
 namespace tandem::onnx {
 namespace {
 
-// Makes [out, in, h, w] of [h, w, in, out], and [out, 1, h, w] of a depthwise kernel [h, w, 1, out]. For the gradient
-// of a convolution, whose input are the convolution's outputs, it is the order as well.
+// Returns the permutation of a kernel [h, w, in, out] to ONNX's [out, in, h, w], and of a depthwise kernel [h, w, 1,
+// out] to [out, 1, h, w]. The kernel of ConvTranspose needs the same: its inputs are the convolution's outputs.
 const std::vector<int64_t>& KernelOrder() {
   static const auto* order = new std::vector<int64_t>{3, 2, 0, 1};
   return *order;
@@ -45,13 +45,13 @@ absl::Status Convolve(mlir::Operation* op, Lowering& lowering) {
   return absl::OkStatus();
 }
 
-// The gradient to the input, with which a model may enlarge images.
+// Translates the gradient to a convolution's input, by which a model may enlarge images, to ConvTranspose.
 absl::Status ConvolveTransposed(mlir::Operation* op, Lowering& lowering) {
   auto gradient = mlir::cast<td::Conv2DInputGradOp>(op);
   const std::vector<int64_t> window = WindowOf(gradient.getKernel());
   const Shape from = ShapeOf(gradient.getDy());
   std::vector<Attribute> attributes = WindowAttributes(gradient, window);
-  std::vector<int64_t> open;  // rows and columns that no window reaches, behind the others
+  std::vector<int64_t> open;  // number of last rows and columns that no window reaches
   for (int i = 0; i < 2; ++i) {
     const int64_t reached = (from[1 + i] - 1) * gradient.getStrides()[i] + window[i];
     open.push_back(gradient.getSize()[i] + gradient.getPadLow()[i] + gradient.getPadHigh()[i] - reached);

@@ -11,7 +11,7 @@ struct Phase {
   std::string name;
   std::string summary;              // what the phase does
   std::string why;                  // why it comes at this place of the order; empty where that is obvious
-  std::vector<std::string> passes;  // arguments, "td-schedule", in order; the last one verifies
+  std::vector<std::string> passes;  // names of the passes, such as "td-schedule", in order; the last one verifies
 };
 
 // Returns all phases that work on MLIR modules, in order. `codegen` and `executable` follow them (compile.h).

@@ -17,8 +17,8 @@ namespace tandem {
 struct PipelineOptions {
   std::string compile_from;                  // first phase to run; empty = the first
   std::string compile_to;                    // last phase to run; empty = the last
-  std::vector<std::string> disabled_passes;  // pass arguments, "td-schedule"
-  std::vector<std::string> print_before;     // pass arguments; IR goes to stderr
+  std::vector<std::string> disabled_passes;  // names of passes that do not run, such as "td-schedule"
+  std::vector<std::string> print_before;     // names of passes before which the IR is printed to stderr
   std::vector<std::string> print_after;
   // True: MLIR verifies the module after every pass, which takes as long as the passes. False: at the end of each
   // phase.

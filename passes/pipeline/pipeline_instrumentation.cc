@@ -14,7 +14,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kShownElements = 64;     // largest constants that are printed in full for people, in elements
-constexpr int64_t kStoredElements = 4096;  // the same for the texts in the executable
+constexpr int64_t kStoredElements = 4096;  // largest constants that the executable's texts print in full, in elements
 
 // True if the reference interpreter runs the IR of this phase to check a program: the graph, with the types it computes
 // in.

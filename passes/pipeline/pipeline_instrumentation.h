@@ -29,7 +29,8 @@ class PipelineInstrumentation : public mlir::PassInstrumentation {
   // Adds `phase`. `passes` are those of its passes that will run. Call it for all phases in their order.
   void AddPhase(const Phase& phase, llvm::iterator_range<mlir::OpPassManager::pass_iterator> passes);
 
-  // Ends the first phases if none of their passes runs, because all are disabled. Call it before the passes run.
+  // Records the module's text for the first phases if none of their passes runs, because all are disabled. Call it
+  // before the passes run.
   void BeforePasses(mlir::ModuleOp module) { EndPhases(nullptr, module); }
 
   // Names the pass that runs or was the last to run: "phase fusion, pass td-form-fusions".

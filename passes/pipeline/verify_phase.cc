@@ -1,4 +1,4 @@
-// The passes td-verify-PHASE, as Passes.td describes them.
+// The passes td-verify-PHASE: check what must hold at the end of each phase (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "graph/ir/gather.h"
 #include "graph/ir/replica_values.h"

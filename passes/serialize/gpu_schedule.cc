@@ -118,7 +118,7 @@ class Scheduler {
   // For each segment of collectives: index of its last collective, and the segment's number.
   std::vector<std::pair<int, uint32_t>> communication_segments_;
   size_t next_collective_ = 0;
-  int awaited_ = -1;  // the last collective that the compute stream has waited for
+  int awaited_ = -1;  // number of the last collective that the compute stream has waited for; -1: none
   int compute_segments_ = 0;
   uint32_t last_compute_segment_ = 0;
 };

@@ -83,7 +83,7 @@ class Serializer {
     index_.programs.push_back(std::move(program));
     for (const auto& [phase, text] : options_.ir) segments_.push_back({format::SegmentKind::kIrText, phase, text});
     for (const auto& [name, value] : options_.constants) {
-      // This one is among the program's constants already, where readers find it.
+      // This constant is among the program's constants already, where readers find it.
       if (written_.contains(value)) continue;
       segments_.push_back({format::SegmentKind::kIrText, name, ConstantBytes(value)});
     }
@@ -264,7 +264,8 @@ class Serializer {
       command_numbers_[op] = static_cast<uint32_t>(section.commands.size());
       section.commands.push_back(*std::move(command));
     }
-    // Block updates name commands by their numbers, so they are written after all commands.
+    // Block updates (gradients used in blocks of rows) name commands by their numbers, so they are written after all
+    // commands.
     for (auto launch : step_.getOps<exec::LaunchOp>()) WriteBlockUpdate(launch, program);
     return absl::OkStatus();
   }

@@ -24,8 +24,8 @@ namespace tandem {
 struct KernelCode {
   std::string name;          // name of the kernel's func.func
   std::string symbol;        // symbol of its entry point
-  std::string elf_object;    // for CPUs
-  format::GpuLaunch launch;  // for GPUs
+  std::string elf_object;    // for CPUs: the object file with the kernel's code
+  format::GpuLaunch launch;  // for GPUs: grid and blocks of its launches
 };
 
 struct GpuImage {
@@ -39,19 +39,20 @@ using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(
 
 struct SerializeOptions {
   std::string mode;      // "train", "eval", "predict"
-  std::string key;       // cache key
-  std::string producer;  // compiler build
+  std::string key;       // key of the executable in the cache of compiled programs
+  std::string producer;  // build of the compiler that made it
   std::string target;    // CPU features that the kernels need, separated by blanks
   std::string target_name;
   format::InstructionSet instructions = format::InstructionSet::kAny;
-  std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
+  // IR at the end of each phase: name of the phase and text, in order.
+  std::vector<std::pair<std::string, std::string>> ir;
   // The constants that have names in the text of the phase that the reference interpreter runs.
   std::map<std::string, mlir::DenseElementsAttr> constants;
   // For each input that ops take as indices: how many index values are valid (Input.indices, runtime/format/index.td).
   std::map<std::string, uint64_t> indices;
   std::vector<std::string> warnings;
-  std::vector<GpuImage> images;  // for GPUs, by ascending arch
-  LibraryPlanner planner;        // for GPUs; may be empty
+  std::vector<GpuImage> images;  // for GPUs: the PTX by ascending architecture
+  LibraryPlanner planner;        // for GPUs: makes the plans of library calls; may be empty
 };
 
 // Returns the bytes of the executable, as PackExecutable makes them. `module` has passed phase `commands`; `kernels`

@@ -22,7 +22,7 @@ class Cuda final : public Target {
   // registers.
   bool sums_with_taps() const override { return false; }
 
-  // Each element is converted, and takes three operations on doubles.
+  // For each element, converting it and three operations on doubles must take no longer than reading its two bytes.
   bool SumsDoublesAtOnce(const MachineModel& machine) const override {
     return machine.vector_f64 / 4 >= machine.dram_bandwidth / 2;
   }

@@ -65,10 +65,10 @@ class Target {
 // Returns the target in the module's configuration; for a module without one, a CPU with AVX-512.
 std::shared_ptr<const Target> TargetOf(mlir::ModuleOp module);
 
-// Gives the configuration of `module` another target.
+// Sets the target in the configuration of `module`.
 void SetTarget(mlir::ModuleOp module, exec::TargetAttr target);
 
-// For TargetOf: make a target for CPUs or for NVIDIA GPUs.
+// Make a target for CPUs or for NVIDIA GPUs; TargetOf calls these.
 std::shared_ptr<const Target> MakeCpuTarget(exec::TargetAttr target);
 std::shared_ptr<const Target> MakeCudaTarget();
 

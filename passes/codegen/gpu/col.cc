@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kColThreads = 256;
 constexpr int64_t kMaxRange = 32;              // most runs (neighbouring columns of a thread) of one block
-constexpr int64_t kMinPlaces = 8;              // least places of the reduced dimensions per thread
+constexpr int64_t kMinPlaces = 8;              // least positions of the reduced dimensions that each thread adds up
 constexpr int64_t kColBlocks = 1024;           // blocks that are enough to fill any GPU
 constexpr int64_t kMaxPartialsOfColumn = 512;  // most partial sums of a column
 constexpr int64_t kMaxSums = 64;               // most sums in a thread's registers, unless one column has more
@@ -37,7 +37,7 @@ class ColumnKernel : public PartialSums {
   };
   // The columns of a block of threads: `range` runs of `width` neighbouring columns, with `lanes` threads for each run.
   struct Tile {
-    int64_t columns;  // columns of all blocks
+    int64_t columns;  // number of columns over all blocks
     int64_t range, lanes;
     int width;
   };
@@ -141,7 +141,7 @@ void ColumnKernel::EmitThread() {
     last = Select(has_column, last, Int(0));
 
     const Space space = {.rows = Space::Rows::kLoop, .radices = KernelRadices(kernel_, columns_->operand)};
-    // The first digit of columns, behind the rows and the reduced dimensions
+    // The number of the first digit that indexes columns. The digits of rows and of reduced dimensions come before it.
     const unsigned border = 1 + DigitsBefore(space.radices, columns);
     std::vector<mlir::Value> sums;
     for (const Sum& sum : sums_) {

@@ -42,7 +42,7 @@ using Clock = std::chrono::steady_clock;
 // A kernel being compiled. Its LLVM IR has contexts of its own, so that another thread may compile it further.
 struct Job {
   mlir::func::FuncOp function;
-  std::string key;  // its key in the cache
+  std::string key;  // the kernel's key in the cache of compiled kernels
   CompiledGpuKernel kernel;
   GpuPlan plan;
   bool grouped = false;  // the kernel also gets an entry for exec.grouped_launch

@@ -22,7 +22,7 @@ std::vector<int> GpuArchsFor(mlir::Operation* kernels, int sm);
 
 struct GpuCompileOptions {
   std::vector<int> archs = {75, 90};  // architectures to make an image for, ascending
-  int64_t rows = 1;                   // most rows of the batch that one device takes
+  int64_t rows = 1;                   // most rows of the batch that one device computes
   bool walk = false;                  // also make code that computes the same on the CPU `walk_target`, for fake GPUs
   CpuTarget walk_target;
   bool ptx = true;  // false: only code for `walk_target`, no PTX and no images

@@ -54,9 +54,9 @@ class Device {
   // pairs p and p + 4 of column `row` of b; and the numbers 2 p and 2 p + 1 of rows `row` and `row` + 8 of c.
   std::array<mlir::Value, 4> MultiplyAdd(mlir::Location loc, const Words& a, mlir::Value b_first, mlir::Value b_second,
                                          llvm::ArrayRef<mlir::Value> c);
-  // The same for TensorFloat-32 numbers, where a is 16 x 8 and b 8 x 8, laid out as PTX's mma.m16n8k8 wants them: a
-  // thread has number p of rows `row` and `row` + 8 of a, then number p + 4 of both; numbers p and p + 4 of column
-  // `row` of b.
+  // Returns c + a b like MultiplyAdd, for TensorFloat-32 numbers, where a is 16 x 8 and b 8 x 8, laid out as PTX's
+  // mma.m16n8k8 wants them: a thread has number p of rows `row` and `row` + 8 of a, then number p + 4 of both; numbers
+  // p and p + 4 of column `row` of b.
   std::array<mlir::Value, 4> MultiplyAddTensorFloat32(mlir::Location loc, const Words& a, mlir::Value b_first,
                                                       mlir::Value b_second, llvm::ArrayRef<mlir::Value> c);
 

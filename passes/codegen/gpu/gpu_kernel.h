@@ -23,7 +23,7 @@ struct GpuPlan {
   // registers that this leaves; otherwise it may store a few in local memory to reach a rounder number of blocks. 0:
   // ptxas chooses.
   int64_t blocks_per_processor = 0;
-  int64_t shared_bytes = 0;  // static shared memory: the most that a function of the kernel takes
+  int64_t shared_bytes = 0;  // static shared memory in bytes: the most that one function of the kernel uses
 };
 
 struct GpuKernel {

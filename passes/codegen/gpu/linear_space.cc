@@ -27,8 +27,8 @@ LinearSpace::LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& spa
 }
 
 int LinearSpace::width() const {
-  // Rows follow one another, so any 4 elements may be a run. A single fixed row may begin anywhere in a buffer if rows
-  // have an odd size.
+  // Rows follow one another in memory, so 4 elements may be loaded together even across rows. A single fixed row of odd
+  // size may begin anywhere in a buffer.
   if (groups_.size() == 1 && space_.rows == Space::Rows::kLoop) return 4;
   return run_ % 4 == 0 && size_ % 4 == 0 ? 4 : 1;
 }

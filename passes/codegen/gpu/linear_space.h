@@ -11,9 +11,9 @@ namespace tandem {
 
 class LinearSpace {
  public:
-  // Groups the digits of `space` as PlanLoops does, by the way in which `body` uses them; a point's number has one
-  // digit per group, so that with one group no division is needed. `border`: the digits before this one (the rows are
-  // the first) have a number of their own, and the others another; 0: one number for all.
+  // Groups the digits (loop indices) of `space` as PlanLoops does, by the way in which `body` uses them; a point's
+  // number has one digit per group, so that with one group no division is needed. `border`: the digits before this one
+  // (the rows are the first) have a number of their own, and the others another; 0: one number for all.
   LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, unsigned border, const PointFn& body);
 
   // Returns the number of elements of the static part (without the rows).

@@ -79,7 +79,8 @@ Value MatrixTiles::AsFactors(Value bits, int64_t n) {
 
 void MatrixTiles::ForPieces(Value first, int64_t count, int64_t step,
                             const std::function<void(llvm::ArrayRef<Value>)>& body) {
-  constexpr int64_t kAtOnce = 8;  // the number of pieces whose values fit into registers together
+  // Numbers that one call of `body` gets: the loaded values of so many fit into registers together.
+  constexpr int64_t kAtOnce = 8;
   const int64_t whole = count / step, groups = whole / kAtOnce;
   const auto some = [&](Value from, int64_t n) {
     Values pieces;

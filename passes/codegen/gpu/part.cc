@@ -22,7 +22,7 @@ class PartKernel : public RowKernel {
  private:
   void EmitThread() override;
   // Returns the number of parts of a row, or 0 if this emitter cannot be used: each part must fit into the registers of
-  // a team, and every reduction must have one result for each part.
+  // a team (threads that work on one part), and every reduction must have one result for each part.
   int64_t PartsInRegisters() const;
   void EmitPart(ElementEmitter& e, const Team& team, const Space& row);
   // Calls `body` for the elements of `type` in part `part_` of a row, spread over the threads of the team without a
@@ -42,7 +42,7 @@ int64_t PartKernel::PartsInRegisters() const {
     mlir::Operation* op = stage.value.getDefiningOp();
     if (!IsReduceOp(op)) continue;
     if (!td::IsBatched(stage.value.getType()) || !td::IsBatched(op->getOperand(0).getType())) return 0;
-    // Argmax is left out: it has a loop of its own, and seldom goes over more than one row in a step.
+    // ReductionOf returns nothing for an argmax, which has a loop of its own.
     const std::optional<Reduction> reduction = ReductionOf(op);
     if (!reduction || reduction->taps > 0 || InnerSize(stage.value.getType()) != parts) return 0;
     if (!fits(op->getOperand(0)) || LanesPerElement(Team{true}, op, *reduction, parts) == 1) return 0;

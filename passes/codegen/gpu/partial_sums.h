@@ -22,11 +22,11 @@ class PartialSums : public GpuKernelBuilder {
   // Describes a block that has stored its partial sums of one tile, a part of the results' elements.
   struct Arrival {
     mlir::Value number, count;       // number of this block among those of the tile, and how many these are
-    int64_t most;                    // most blocks of a tile
+    int64_t most;                    // the most blocks that work on one tile
     int64_t partials_per_block = 1;  // partial sums that one block stores for each sum
     mlir::Value tile;
     int64_t tiles = 1;
-    int64_t columns = 0, columns_of_tile = 0;  // columns in all and of a tile, if there are several tiles
+    int64_t columns = 0, columns_of_tile = 0;  // if there are several tiles: the columns of all of them, and of one
   };
 
   // Reserves scratch memory for at most `most` partial sums of each result.

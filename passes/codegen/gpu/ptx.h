@@ -17,11 +17,11 @@ namespace tandem {
 // (since Ampere) or 90 (since Hopper). InvalidArgument for any other, with which LLVM would end the process.
 absl::Status CheckPtxArch(int arch);
 
-// A function that is launched.
+// An entry of the PTX, a function that the host launches.
 struct PtxEntry {
   std::string symbol;
   int64_t block;                 // threads of a block
-  int64_t blocks_per_processor;  // as GpuPlan::blocks_per_processor
+  int64_t blocks_per_processor;  // the least blocks per multiprocessor (GpuPlan::blocks_per_processor)
 };
 
 // Returns PTX without a header for each of `archs`, written only once if their code cannot differ. `module` may call

@@ -1,4 +1,5 @@
-// Emits kernels with reductions: a warp or a block per row, stage by stage, through shared memory.
+// Emits kernels with reductions: a warp or a block per row. Values that later ops read (stages) go through shared
+// memory.
 #include "passes/codegen/gpu/row.h"
 
 #include "base/align.h"
@@ -176,7 +177,7 @@ void RowKernel::EmitThread() {
   plan_.scratch_bytes += blocks * plan_.split * teams * AlignUp(team_scratch_, 256);
   team_scratch_ = AlignUp(team_scratch_, 256);
   const int64_t per_team = team_shared_;
-  team_shared_ *= teams;  // memory behind that of the teams is for reductions over the block
+  team_shared_ *= teams;  // the shared memory behind the teams' areas is for reductions over the block
 
   Function([&](ElementEmitter& e) {
     Team team;

@@ -36,7 +36,7 @@ class RowKernel : public PartialSums {
   const bool cuts_rows_;
   std::vector<Stage> stages_;
   int64_t parts_ = 1;                      // number of parts that a row is cut into
-  llvm::DenseSet<mlir::Value> own_parts_;  // values that are numbers of parts of this block
+  llvm::DenseSet<mlir::Value> own_parts_;  // index values in the emitted code that number parts of this block
 
  private:
   using Store = std::function<void(mlir::ValueRange at, mlir::Value element)>;

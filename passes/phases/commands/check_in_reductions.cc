@@ -1,4 +1,5 @@
-// td-check-in-reductions, as Passes.td describes it.
+// td-check-in-reductions: lets all-reduces look for values that are not finite while they combine them, so that the
+// finite check need not (passes/Passes.td).
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"
 #include "passes/phases/commands/commands.h"

@@ -47,7 +47,8 @@ struct Execution {
 Execution GetExecution(mlir::Operation* op);
 void SetExecution(mlir::Operation* op, const Execution& execution);
 
-// Returns by which commands a gradient is checked and used block by block; null if it is stored as a whole.
+// Returns the commands that check and use a gradient in blocks of rows, as they are computed; null if the gradient is
+// stored as a whole.
 exec::BlockUpdateAttr GetBlockUpdate(exec::LaunchOp gradient);
 void SetBlockUpdate(exec::LaunchOp gradient, exec::BlockUpdateAttr update);
 // The finite check and the update that `attr`, a gradient's exec.block_update, refers to; nothing if they do not exist.

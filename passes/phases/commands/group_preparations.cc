@@ -1,4 +1,4 @@
-// td-group-preparations, as Passes.td describes it.
+// td-group-preparations: lets commands that pack or transform weights run at the same time (passes/Passes.td).
 #include "passes/base/passes.h"
 #include "passes/phases/commands/commands.h"
 

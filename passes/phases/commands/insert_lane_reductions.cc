@@ -1,4 +1,4 @@
-// td-insert-lane-reductions, as Passes.td describes it.
+// td-insert-lane-reductions: inserts the commands that add up the lanes' sums (passes/Passes.td).
 #include "passes/base/passes.h"
 #include "passes/phases/commands/commands.h"
 

@@ -1,4 +1,5 @@
-// td-join-lanes, as Passes.td describes it.
+// td-join-lanes: computes products with a large matrix for two neighbouring lanes (parts of the batch) at once
+// (passes/Passes.td).
 #include "base/align.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"
@@ -15,8 +16,8 @@ constexpr int64_t kLanes = 2;
 // The arenas of all lanes that run together may have at most so many bytes, so that they stay in the second-level
 // cache.
 constexpr int64_t kMaxArenaBytes = 1 << 20;
-// The largest number of rows of a joint product. With more of them, reading the matrix is a small part of the product's
-// time, so that reading it once for two lanes saves little.
+// The largest number of rows of a product that is computed for two lanes at once. With more rows, reading the matrix is
+// a small part of the product's time, so that reading it once for two lanes saves little.
 constexpr int64_t kMaxRows = 64;
 
 class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {

@@ -1,4 +1,5 @@
-// td-mark-inline, as Passes.td describes it.
+// td-mark-inline: marks commands that have too little work to wake a thread for, and programs of such commands only
+// (passes/Passes.td).
 #include <optional>
 
 #include "graph/ir/reference_util.h"

@@ -1,4 +1,5 @@
-// td-mark-invariants, as Passes.td describes it.
+// td-mark-invariants: marks commands that need not run in every step, because their operands do not change
+// (passes/Passes.td).
 #include "graph/ir/shape.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/values_of_variables.h"

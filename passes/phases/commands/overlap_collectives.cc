@@ -1,4 +1,4 @@
-// td-overlap-collectives, as Passes.td describes it.
+// td-overlap-collectives: lets collectives send values while commands run that do not need them (passes/Passes.td).
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"
 #include "passes/phases/commands/commands.h"

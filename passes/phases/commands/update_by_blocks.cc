@@ -1,4 +1,5 @@
-// td-update-by-blocks, as Passes.td describes it.
+// td-update-by-blocks: lets commands check and use a weight gradient in blocks of rows, as they are computed
+// (passes/Passes.td).
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"
 #include "passes/phases/commands/commands.h"
@@ -24,9 +25,10 @@ class UpdateByBlocksPass : public impl::UpdateByBlocksPassBase<UpdateByBlocksPas
   }
 
  private:
-  // Returns by which commands the gradient of `launch` can be checked and used block by block. Null if anything reads
-  // the gradient but one finite check and then one member of one grouped update, or if it is no matrix. Null also if a
-  // map lies in between: the update reads the gradient's operands, which the map might overwrite.
+  // Returns by which commands the gradient of `launch` can be checked and used in blocks of rows, as they are computed.
+  // Null if anything reads the gradient but one finite check and then one member of one grouped update, or if it is no
+  // matrix. Null also if a map lies in between: the update reads the gradient's operands, which the map might
+  // overwrite.
   static exec::BlockUpdateAttr Find(const Places& places, mlir::func::FuncOp step, exec::LaunchOp launch) {
     mlir::Value gradient = launch->getResult(0);
     auto type = mlir::cast<mlir::RankedTensorType>(gradient.getType());

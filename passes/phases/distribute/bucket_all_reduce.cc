@@ -1,4 +1,4 @@
-// td-bucket-all-reduce, as Passes.td describes it.
+// td-bucket-all-reduce: joins neighbouring all-reduces of one kind and element type to buckets (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"

@@ -1,4 +1,4 @@
-// td-decompose, as Passes.td describes it.
+// td-decompose: replaces composite ops by the simpler ops that they are made of (passes/Passes.td).
 #include "graph/ir/interfaces.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"

@@ -1,4 +1,5 @@
-// td-form-microbatch-map, as Passes.td describes it.
+// td-form-microbatch-map: moves all ops on batched values into loops over microbatches (exec.map_microbatches)
+// (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "graph/ir/replica_values.h"
 #include "llvm/ADT/SetVector.h"
@@ -98,7 +99,7 @@ class MapBuilder {
   int level_;
   MicrobatchSizes sizes_;
   mlir::OpBuilder& builder_;
-  mlir::IRMapping& top_;  // from values of the step's old body to those of the new one
+  mlir::IRMapping& top_;  // maps values of the step's old body to those of the new body
   llvm::SetVector<mlir::Operation*> body_ops_;
   llvm::SetVector<mlir::Value> operands_;
   llvm::SmallVector<mlir::Value> results_;

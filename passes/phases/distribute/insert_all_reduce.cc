@@ -1,4 +1,4 @@
-// td-insert-all-reduce, as Passes.td describes it.
+// td-insert-all-reduce: inserts all-reduces for values that must be the same on all replicas (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "graph/ir/unary.h"
 #include "llvm/ADT/DenseSet.h"

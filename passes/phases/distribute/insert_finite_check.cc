@@ -1,4 +1,5 @@
-// td-insert-finite-check, as Passes.td describes it.
+// td-insert-finite-check: inserts the check that prevents updates in a step whose loss or gradients are not finite
+// (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/signature.h"

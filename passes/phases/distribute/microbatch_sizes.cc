@@ -49,7 +49,7 @@ int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, in
   double best_seconds = 0;
   for (int64_t microbatches = 1; microbatches <= rows; ++microbatches) {
     const int64_t microbatch_rows = CeilDiv(rows, microbatches);
-    if (microbatch_rows == best) continue;  // more microbatches of the same size
+    if (microbatch_rows == best) continue;  // the same size as with fewer microbatches
     if (even && rows % microbatch_rows != 0) continue;
     const double seconds = LaneSeconds(work, machine, rows, microbatch_rows);
     if (best == 0 || seconds <= best_seconds) {
@@ -148,7 +148,8 @@ class MicrobatchChooser {
   // chains of products.
   bool BigSums() const { return work_.lane_bytes + work_.block_bytes >= kBigSums; }
 
-  // Returns the seconds to combine the lanes: all slots are read once and the sum is written; all threads take part.
+  // Returns the seconds to combine the lanes: all lanes' sums are read once and the total is written; all threads take
+  // part.
   double ReduceSeconds(int64_t lanes) const {
     const double bytes = (lanes + 1) * work_.lane_bytes / kNominalThreads;
     return bytes / Bandwidth(machine_, lanes * work_.lane_bytes / kNominalThreads, kNominalThreads) +

@@ -15,7 +15,7 @@ struct MicrobatchSizes {
   int64_t rows_per_lane = 1;  // capacity of a lane in examples: a multiple of microbatch_rows
   int64_t microbatch_rows = 1;  // examples that one kernel call sees at most
   double seconds = 0;           // expected time of a step's maps on kNominalThreads threads
-  std::string reason;           // the alternatives that were weighed, for people
+  std::string reason;           // text for people: the alternatives and their expected times
 };
 
 // Expected times are those of a machine with this many cores, however many it has: results depend on lanes and
@@ -29,9 +29,9 @@ constexpr int kNominalThreads = 4;
 // is a multiple of 4.
 //
 // Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 1 MiB and more, or more lanes do not share
-// the rows evenly), times that odd part. Of those whose expected time is within 5 % of the best and whose slots stay
-// within kMaxSlotBytes the most are taken, because more lanes keep more threads and devices busy, but the fewest where
-// sums take 1 MiB and more.
+// the rows evenly), times that odd part. Of those whose expected time is within 5 % of the best and whose lanes' sums
+// (slots) stay within kMaxSlotBytes the most are taken, because more lanes keep more threads and devices busy, but the
+// fewest where sums take 1 MiB and more.
 MicrobatchSizes ChooseMicrobatchSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t microbatch_rows,
                                       const StepWork& work, const MachineModel& machine);
 

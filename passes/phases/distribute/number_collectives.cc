@@ -1,4 +1,4 @@
-// td-number-collectives, as Passes.td describes it.
+// td-number-collectives: numbers the collectives in the order that all replicas follow (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"

@@ -1,4 +1,4 @@
-// td-record-pool-argmax, as Passes.td describes it.
+// td-record-pool-argmax: makes max pooling store where its maxima are, for its gradient (passes/Passes.td).
 #include "graph/ir/binary.h"
 #include "graph/ir/build.h"
 #include "graph/ir/pool.h"

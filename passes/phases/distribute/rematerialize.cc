@@ -1,4 +1,5 @@
-// td-rematerialize, as Passes.td describes it.
+// td-rematerialize: computes cheap values again in the loops over microbatches (maps) that read them, instead of
+// keeping them (passes/Passes.td).
 #include <algorithm>
 #include <vector>
 
@@ -25,13 +26,14 @@ namespace {
 constexpr size_t kMaxOps = 24;
 constexpr int kMaxSources = 4;
 
-// How a batched value that a map keeps can be computed again in another map, from values of the step.
+// How a batched value that a map keeps can be computed again in another map, from values outside of maps.
 struct Recipe {
   llvm::SetVector<mlir::Operation*> ops;  // the ops to repeat, which are in the map that computes the value, in order
-  // What the ops read: a value in that map, and the value of the step that it is.
+  // What the ops read: pairs of a value in that map and the value outside of maps that it stands for.
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> sources;
-  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;  // the batched values of the step among `sources`
-  mlir::Value narrow;  // a value in that map which is kept in place of the larger one
+  // Those values outside of maps in `sources` that are batched.
+  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;
+  mlir::Value narrow;  // a value in that map, smaller than the one to recompute, which is kept instead of it
 };
 
 exec::MapMicrobatchesOp MapOf(mlir::Value v) { return v.getDefiningOp<exec::MapMicrobatchesOp>(); }
@@ -159,8 +161,8 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return recipe.ops.size() <= kMaxOps;
   }
 
-  // Returns the value of the step that `v`, a value of the map's body, is: the operand if `v` is an argument, or a kept
-  // result if the map yields `v`. Null if there is none but `goal`.
+  // Returns the value outside of maps that `v`, a value of the map's body, stands for: the operand if `v` is an
+  // argument, or a kept result if the map yields `v`. Null if there is none but `goal`.
   static mlir::Value SourceOf(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal) {
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(v)) return map.getOperand(argument.getArgNumber());
     mlir::Operation* yield = map.getBody().front().getTerminator();

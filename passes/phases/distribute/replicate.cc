@@ -1,4 +1,4 @@
-// td-replicate, as Passes.td describes it.
+// td-replicate: adds an exec.replica symbol for each device (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"

@@ -1,4 +1,4 @@
-// td-sum-moments-at-once, as Passes.td describes it.
+// td-sum-moments-at-once: computes the mean and the variance of a batch while reading it once (passes/Passes.td).
 #include "graph/ir/binary.h"
 #include "graph/ir/build.h"
 #include "graph/ir/norm.h"

@@ -1,4 +1,4 @@
-// Notes for people on why ops were fused or not.
+// Records for people why ops were fused or not.
 #ifndef TANDEM_PASSES_PHASES_FUSION_EXPLAIN_FUSION_H_
 #define TANDEM_PASSES_PHASES_FUSION_EXPLAIN_FUSION_H_
 

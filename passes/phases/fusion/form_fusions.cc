@@ -1,4 +1,4 @@
-// td-form-fusions, as Passes.td describes it.
+// td-form-fusions: groups ops into kernels, each a function and an exec.launch (passes/Passes.td).
 #include "graph/ir/dialect.h"
 #include "graph/ir/interfaces.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -118,7 +118,7 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
       map.map(v, body->addArgument(v.getType(), v.getLoc()));
     };
     for (mlir::Operation* op : members) {
-      if (map.contains(op->getResult(0))) continue;  // an index map that was cloned for a member before it
+      if (map.contains(op->getResult(0))) continue;  // it was copied into the kernel for a member before this one
       for (mlir::Value operand : op->getOperands()) provide(operand);
       builder.clone(*op, map);
     }

@@ -1,4 +1,5 @@
-// td-fuse-sum-epilogues, as Passes.td describes it.
+// td-fuse-sum-epilogues: computes what follows from sums over the batch in the kernel that adds them up
+// (passes/Passes.td).
 #include <optional>
 
 #include "graph/ir/interfaces.h"

@@ -22,7 +22,7 @@ constexpr unsigned kMaxMembers = 64;
 constexpr int64_t kMaxRow = 1 << 16;
 // Most sums per column of a kernel with taps: on GPUs a thread has them in registers.
 constexpr int64_t kMaxTaps = 64;
-// A constant with at least this many numbers may be a table (IsTable).
+// A constant with at least this many numbers may be a table, which kernels read from memory (IsTable).
 constexpr int64_t kMinTable = 16;
 
 using td::TypeOf;

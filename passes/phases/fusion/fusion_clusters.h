@@ -53,11 +53,11 @@ class FusionClusters {
     bool batched = false, batch_reduce = false, row_reduce = false, window = false, elementwise = false, tied = false;
     int64_t result_size = 1;  // elements per row of the result, or all if it is unbatched
     OpWeight weight;
-    int64_t cumulative = 0;  // weight of the op and of the producers inlined into it
+    int64_t cumulative = 0;  // weight (arithmetic per element) of the op and of the producers inlined into it
     // What the op reads, with the operands of inlined ops in place of their results.
     llvm::SmallVector<mlir::Value, 4> leaves;
     llvm::SmallVector<unsigned, 4> users;  // nodes that have a result of this op among their leaves
-    unsigned parent = 0;                   // union-find
+    unsigned parent = 0;                   // number of the parent node in the union-find of clusters
   };
 
   void Classify(mlir::Block& block);
@@ -86,7 +86,7 @@ class FusionClusters {
   const bool costly_launches_;
   std::vector<Node> nodes_;
   llvm::DenseMap<mlir::Operation*, unsigned> index_;
-  std::vector<std::vector<unsigned>> members_;  // members of each cluster, by its root
+  std::vector<std::vector<unsigned>> members_;  // members of each cluster, at the index of its root node
   std::vector<unsigned> seen_;  // by root of a cluster: number of the last search for a cycle that visited it
   unsigned search_ = 0;
 };

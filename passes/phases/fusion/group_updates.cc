@@ -1,4 +1,5 @@
-// td-group-updates, as Passes.td describes it.
+// td-group-updates: makes one command of the launches of one flat kernel, such as the updates of many variables
+// (passes/Passes.td).
 #include <iterator>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// td-outline-contractions, as Passes.td describes it.
+// td-outline-contractions: makes a kernel of each contraction that has an emitter of its own (passes/Passes.td).
 #include "graph/ir/attention.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/unary.h"

@@ -1,4 +1,5 @@
-// td-outline-kernels, as Passes.td describes it.
+// td-outline-kernels: sets the kinds of kernels, flattens elementwise ones, and keeps one of several equal kernels
+// (passes/Passes.td).
 #include <map>
 #include <optional>
 #include <string>

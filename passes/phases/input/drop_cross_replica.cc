@@ -1,4 +1,4 @@
-// td-drop-cross-replica, as Passes.td describes it.
+// td-drop-cross-replica: removes td.cross_replica from programs for one replica (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"

@@ -1,4 +1,5 @@
-// td-lift-variables, as Passes.td describes it.
+// td-lift-variables: makes the step a pure function, whose arguments and results stand for inputs, scalars, variables
+// and outputs (passes/Passes.td).
 #include <map>
 
 #include "graph/ir/state.h"
@@ -15,7 +16,8 @@ namespace {
 using mlir::func::FuncOp;
 
 struct Source {
-  llvm::StringRef attribute;  // td.input, td.scalar or td.variable; empty: none
+  // Attribute of the step's argument that replaces the op: td.input, td.scalar or td.variable; empty: none.
+  llvm::StringRef attribute;
   mlir::Attribute name;
 };
 

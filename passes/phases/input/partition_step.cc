@@ -1,4 +1,5 @@
-// td-partition-step, as Passes.td describes it.
+// td-partition-step: keeps the part of a step that one task of a cluster with parameter servers computes
+// (passes/Passes.td).
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -28,8 +28,8 @@ bool IsByRows(mlir::Operation* op, mlir::ShapedType like) {
   if (auto constant = mlir::dyn_cast<td::ConstantOp>(op)) {
     return mlir::cast<mlir::DenseElementsAttr>(constant.getValue()).isSplat();
   }
-  if (mlir::isa<td::BroadcastOp>(op)) return true;       // the operand is a scalar
-  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // a number depends on its place in the whole tensor
+  if (mlir::isa<td::BroadcastOp>(op)) return true;       // its operand is a scalar, so all rows are equal
+  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // a random number depends on its place in the whole tensor
   return td::FusionKindOf(op) == td::FusionKind::kElementwise;
 }
 

@@ -1,4 +1,5 @@
-// td-warn-batch-constants, as Passes.td describes it.
+// td-warn-batch-constants: warns of sums over the batch that the user multiplies by a constant 1 / batch
+// (passes/Passes.td).
 #include <cmath>
 
 #include "graph/ir/binary.h"

@@ -1,4 +1,5 @@
-// td-select-libraries, as Passes.td describes it.
+// td-select-libraries: replaces convolutions and matrix products by library calls, with their epilogues and packed
+// weights (passes/Passes.td).
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"
 #include "passes/contraction/contractions.h"

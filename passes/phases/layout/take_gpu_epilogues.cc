@@ -1,4 +1,5 @@
-// td-take-gpu-epilogues, as Passes.td describes it.
+// td-take-gpu-epilogues: makes GELU, gradients of activations and sums of columns epilogues of cuBLASLt's products
+// (passes/Passes.td).
 #include <optional>
 #include <utility>
 

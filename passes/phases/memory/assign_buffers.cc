@@ -1,4 +1,4 @@
-// td-assign-buffers, as Passes.td describes it.
+// td-assign-buffers: assigns every value its place in memory, such as an offset in an arena (passes/Passes.td).
 #include <algorithm>
 
 #include "base/align.h"
@@ -106,7 +106,8 @@ class Placement {
 
   void PlaceLaneSlots(exec::MapMicrobatchesOp map) {
     llvm::SmallVector<exec::LaneSlotAttr> slots;
-    int64_t offset = 0;  // the slots of all maps use the same memory, since they are read right after their map
+    // All maps use the same memory for their lanes' sums (slots), which are read right after the map.
+    int64_t offset = 0;
     for (mlir::OpResult result : map->getOpResults()) {
       const exec::Combine combine = map.getCombine(result.getResultNumber());
       if (combine == exec::Combine::kKeep) continue;
@@ -193,8 +194,9 @@ class Placement {
     return begin + plan.bytes;
   }
 
-  // With guard_buffers no two values share memory, and unused bytes follow every buffer, so that a write beyond its end
-  // changes no other buffer (runtime/cpu/run/buffer_guard.h).
+  // With guard_buffers, values that are placed by lifetime never share memory (views, lane slots and equal constants
+  // still do), and unused bytes follow each of them, so that a write beyond its end changes no other buffer
+  // (runtime/cpu/run/buffer_guard.h).
   std::vector<LiveRange> Guarded(std::vector<LiveRange> ranges) const {
     if (guard_bytes_ == 0) return ranges;
     int last = 0;

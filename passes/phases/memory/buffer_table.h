@@ -40,7 +40,7 @@ class BufferAssignment {
   // Makes `value` use the buffer of `other`.
   void Share(mlir::Value value, mlir::Value other) { numbers_[value] = NumberOf(other); }
 
-  // Writes the attributes with buffers and their numbers.
+  // Writes the buffers and their numbers into attributes of the module and its ops.
   void Annotate(mlir::func::FuncOp step) const;
 
  private:
@@ -75,7 +75,7 @@ int64_t GetArgumentBuffer(mlir::func::FuncOp step, unsigned argument);
 int64_t BufferOf(mlir::Value value);
 
 // Checks what the functions above and their callers rely on: every value has a buffer of the table, and every result
-// that lanes combine has a slot. Emits an error where it is not so.
+// that lanes combine has a lane slot (memory for a lane's sum). Emits an error where it is not so.
 mlir::LogicalResult VerifyBuffers(mlir::func::FuncOp step);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// td-check-memory, as Passes.td describes it.
+// td-check-memory: refuses a program that uses more memory than the user allows (passes/Passes.td).
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// td-insert-copies, as Passes.td describes it.
+// td-insert-copies: inserts copies of values that no command can write straight to the memory where they must be in the
+// end (passes/Passes.td).
 #include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
 #include "llvm/ADT/DenseMap.h"
@@ -80,8 +81,8 @@ class InsertCopiesPass : public impl::InsertCopiesPassBase<InsertCopiesPass> {
     }
   }
 
-  // Copies new values of variables that cannot be written straight over the old ones. Of a grouped launch all members
-  // are written so, or none is.
+  // Copies new values of variables that cannot be written straight over the old ones. In a grouped launch, which
+  // updates many variables, either all new values are written over the old ones or none is.
   void CopyUpdates() {
     llvm::DenseMap<mlir::Attribute, mlir::Value> variables;
     for (mlir::BlockArgument argument : step_.getArguments()) {

@@ -1,4 +1,4 @@
-// td-separate-aliases, as Passes.td describes it.
+// td-separate-aliases: makes a copy of a kernel for each set of operands that its results overwrite (passes/Passes.td).
 #include "llvm/ADT/DenseMap.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"

@@ -1,4 +1,5 @@
-// td-fold-batch-norm, as Passes.td describes it.
+// td-fold-batch-norm: folds multiplications and additions per channel, such as those of batch norm, into the kernel and
+// the bias of the contraction beside them (passes/Passes.td).
 #include <optional>
 
 #include "graph/ir/binary.h"

@@ -1,4 +1,4 @@
-// td-paint-precision, as Passes.td describes it.
+// td-paint-precision: chooses which ops compute with bfloat16 operands in mixed precision (passes/Passes.td).
 #include <memory>
 #include <optional>
 

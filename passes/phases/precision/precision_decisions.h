@@ -1,4 +1,4 @@
-// Notes for people on the precision that each op was given.
+// Records for people in which precision each op computes, and why.
 #ifndef TANDEM_PASSES_PHASES_PRECISION_PRECISION_DECISIONS_H_
 #define TANDEM_PASSES_PHASES_PRECISION_PRECISION_DECISIONS_H_
 

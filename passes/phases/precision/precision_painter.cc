@@ -144,7 +144,8 @@ class PrecisionPainter {
     return ops;
   }
 
-  // True for an op whose default list is the allow list (a product of a layer), painted or not.
+  // True for an op whose default list is the allow list (a product of a layer), whether it is painted (gets bfloat16
+  // operands) or not.
   static bool IsProduct(mlir::Operation* op) {
     auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
     return precision && precision.getPrecisionRule() == PrecisionRule::kAllow;
@@ -158,8 +159,8 @@ class PrecisionPainter {
     behind_products_ = Reach(products_, /*forward=*/true, [](mlir::Operation*) { return true; });
   }
 
-  // Denies the ops behind the last product of the forward pass, which lead only to losses, metrics and other outputs,
-  // and the gradients between them and the first product of the backward pass.
+  // Denies (keeps in float32) the ops behind the last product of the forward pass, which lead only to losses, metrics
+  // and other outputs, and the gradients between them and the first product of the backward pass.
   void DenyLosses() {
     llvm::SmallVector<mlir::Operation*> forward, backward;
     for (mlir::Operation* op : products_) (IsGradient(op) ? backward : forward).push_back(op);
@@ -167,7 +168,7 @@ class PrecisionPainter {
         forward, /*forward=*/false, [](mlir::Operation* op) { return !IsGradient(op); }, /*any_type=*/true);
     llvm::SmallVector<mlir::Operation*> losses;
     for (mlir::Operation& op : block_) {
-      // Constants do not count.
+      // Gradients are treated below, and constants are not denied.
       if (!rules_.count(&op) || IsGradient(&op) || IsFree(&op)) continue;
       if (!in_front.contains(&op) && !IsProduct(&op)) losses.push_back(&op);
     }
@@ -214,7 +215,7 @@ class PrecisionPainter {
     return false;
   }
 
-  // True if `op` is in the infer or clear list and not denied.
+  // True if `op` is in the infer or clear list (PrecisionRule) and is not kept in float32 (denied).
   bool IsLight(mlir::Operation* op) const {
     PrecisionRule rule = Rule(op);
     return (rule == PrecisionRule::kInfer || rule == PrecisionRule::kClear) && !denied_.contains(op);
@@ -263,7 +264,8 @@ class PrecisionPainter {
 
   bool IsPainted(mlir::Value v) const { return v.getDefiningOp() && painted_.contains(v.getDefiningOp()); }
 
-  // If `op` passes a gradient back through a painted relu or pooling, returns that gradient; else null.
+  // If `op` passes a gradient back through a relu or pooling that is painted (computed in bfloat16), returns that
+  // gradient; else null.
   mlir::Value GradientOfPainted(mlir::Operation* op) const {
     if (auto select = mlir::dyn_cast<td::SelectOp>(op)) {
       auto sign = select.getCondition().getDefiningOp<td::CompareOp>();

@@ -28,8 +28,8 @@ bool IsFloat32(mlir::Value v);
 
 struct PaintedOps {
   llvm::DenseSet<mlir::Operation*> painted;
-  // In block order: every op that reads or computes float32 values, and why it is painted or not. Empty if no op is
-  // painted.
+  // In block order: every op that reads or computes float32 values, and why it is painted (computed with bfloat16
+  // operands) or not. Empty if no op is painted.
   std::vector<std::pair<mlir::Operation*, std::string>> reasons;
 };
 

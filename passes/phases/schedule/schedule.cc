@@ -1,4 +1,4 @@
-// td-schedule, as Passes.td describes it.
+// td-schedule: chooses the order of the ops in the body of each loop over microbatches (passes/Passes.td).
 #include "graph/ir/dist.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
