@@ -68,7 +68,7 @@ class MonitoredTrainingSession {
   absl::Status InTraining(const std::function<absl::Status()>& call);
 
   enum class State { kBetweenSteps, kPrepared, kNoStepLeft, kClosed };
-  const std::shared_ptr<Estimator::Impl> impl_;  // owned too, since the training needs it to its end
+  const std::shared_ptr<Estimator::Impl> impl_;  // shared with the estimator, since the training needs it to its end
   const std::weak_ptr<const bool> alive_;        // expires with the estimator
   std::unique_ptr<Training> training_;           // null if there was nothing to train, and after Close
   std::set<std::string> fetches_;

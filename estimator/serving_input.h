@@ -20,8 +20,8 @@ struct ServingInput {
   // The features of its dataset are used, without the labels; no example is read.
   InputFn input_fn = nullptr;
   // Rows that the program computes at once. Calls may have any number of rows: more rows take several steps. 0: as many
-  // as the batches of input_fn have over all replicas or, without input_fn, 32. If it is the number of rows that
-  // Predict has in a round, predictions have the same bits as Predict's.
+  // as the batches of input_fn have over all replicas or, without input_fn, 32. If it is the number of rows in a step
+  // of Predict, over all replicas, predictions have the same bits as Predict's.
   int64_t rows_per_step = 0;
 
   // Returns InvalidArgument if this object is not valid. `what` begins the message: "ServingInput" or the name of an

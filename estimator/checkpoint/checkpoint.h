@@ -5,7 +5,7 @@
 //   attachments.safetensors  tensors of hooks, `<key>/<name>`; missing if there are none
 //   iterator.state         the input pipeline's position, in examples consumed by finished steps
 //   manifest.json          size and checksum of each of them (manifest.h)
-// Equal content gives equal bytes in every file: nothing tells the time or the machine.
+// Equal content gives equal bytes in every file: none records the time or the machine.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_H_
 
@@ -35,9 +35,9 @@ struct CheckpointData {
   TensorMap slots;
   int64_t global_step = 0;  // >= 0
   uint64_t seed = 0;
-  std::string iterator_state;                // any bytes
+  std::string iterator_state;                // the input pipeline's position; any bytes
   std::map<std::string, std::string> extra;  // UTF-8 texts by key, such as the record of the best evaluation
-  TensorMap attachments;                     // tensors of hooks
+  TensorMap attachments;                     // tensors of hooks, by "<key>/<name>"
   std::string manifest;                      // text of the manifest, if it was read from a directory; never written
 };
 

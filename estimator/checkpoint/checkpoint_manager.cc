@@ -165,7 +165,7 @@ absl::StatusOr<std::vector<int64_t>> CheckpointManager::Left(int64_t current_ste
     TD_ASSIGN_OR_RETURN(const std::set<int64_t> more, protected_(steps));
     kept.insert(more.begin(), more.end());
   }
-  // The number of checkpoints from the one that the loop looks at to the newest.
+  // The number of checkpoints from the one that erase_if examines to the newest one.
   auto newest = static_cast<int64_t>(steps.size());
   std::erase_if(steps, [&](int64_t step) {
     if (newest <= keep_max_ || step == current_step) return false;

@@ -44,7 +44,7 @@ class CheckpointReader {
   // Sorted by name. All tensors of a single file count as variables.
   const std::vector<SavedTensor>& variables() const { return variables_; }
   const std::vector<SavedTensor>& slots() const { return slots_; }
-  // Not set for a single file.
+  // The checkpoint's global step; not set for a single file.
   std::optional<int64_t> global_step() const { return global_step_; }
 
   // True if a variable or a slot has this name.

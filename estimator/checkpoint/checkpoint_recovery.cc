@@ -40,7 +40,7 @@ absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
       aside.push_back(name);
     } else if (absl::StartsWith(name, absl::StrCat(kTemporary, kCheckpointPrefix))) {
       unfinished.push_back(name);
-    } else if (IsTemporary(name) && TargetOfTemporary(name).empty()) {  // a name that an earlier version gave
+    } else if (IsTemporary(name) && TargetOfTemporary(name).empty()) {  // named as by an earlier version
       TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
     }
   }

@@ -6,7 +6,7 @@ DirectoryVersion::DirectoryVersion(Env* env, std::string path, absl::string_view
     : env_(env), path_(std::move(path)), list_path_(JoinPath(path_, list_name)), list_(List()) {}
 
 absl::StatusOr<std::string> DirectoryVersion::List() const {
-  // The size limit of ReadFile is far above the size of any such list.
+  // The limit of 16 MiB is far above the size of any list of checksums.
   return env_->ReadFile(list_path_, int64_t{1} << 24);
 }
 

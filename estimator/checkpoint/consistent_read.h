@@ -21,14 +21,15 @@ namespace tandem {
 inline constexpr int kReadAttempts = 10;
 inline constexpr double kReadPauseSeconds = 0.02;
 
-// The directory that is at `path` when this object is made.
+// Identifies the directory that is at `path` when this object is made, by the content of its list of checksums.
 class DirectoryVersion {
  public:
   // `list_name` is the name of the file with the checksums of the others.
   DirectoryVersion(Env* env, std::string path, absl::string_view list_name);
 
   const std::string& path() const { return path_; }
-  // True if what was read since comes from this directory alone, even if the directory is gone by now.
+  // `read` is the result of reading files of the directory after this object was made. Returns true if it comes from
+  // this directory alone, even if the directory is gone by now.
   bool Holds(const absl::Status& read) const;
 
  private:

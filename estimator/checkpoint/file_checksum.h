@@ -1,4 +1,4 @@
-// Sizes and checksums of files, as lists such as a checkpoint's manifest have them.
+// Computes and verifies sizes and checksums of files, as lists such as a checkpoint's manifest store them.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_FILE_CHECKSUM_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_FILE_CHECKSUM_H_
 

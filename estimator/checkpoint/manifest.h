@@ -32,7 +32,7 @@ struct Manifest {
     uint32_t crc32c = 0;
   };
   int64_t global_step = 0;
-  std::map<std::string, File> files;  // by name; the manifest itself is not listed
+  std::map<std::string, File> files;  // by the files' names; the manifest itself is not listed
 
   std::string Text() const;
 };

@@ -26,7 +26,8 @@ absl::Status PrepareModelDir(Env* env, const std::string& model_dir);
 // process, host, since when, and what to do. Null, with a warning, if the file system has no locks.
 absl::StatusOr<std::shared_ptr<FileLock>> LockModelDir(Env* env, const std::string& model_dir, const void* owner);
 
-// Does the same for a program that writes something else into `dir`; null if nobody has ever trained there.
+// Locks `dir` like LockModelDir, for a program that writes other files into it than a training's. Returns null if
+// nobody has ever trained there.
 absl::StatusOr<std::shared_ptr<FileLock>> LockIfModelDir(Env* env, const std::string& dir, const void* owner);
 
 // Deletes temporary files that dead processes left beside evaluations and compiled programs; call it only while holding

@@ -49,7 +49,7 @@ absl::StatusOr<PointerFile> ParsePointerFile(absl::string_view text, const std::
       if (text.substr(offset) != ChecksumLine(text.substr(0, offset))) {
         return error("the checksum does not match (if you edited the file, delete this line)");
       }
-      // The comparison above covers the rest of the text, so nothing follows the checksum.
+      // The comparison above covers the rest of the text, so nothing follows the line with the checksum.
       break;
     }
     offset += line.size() + 1;

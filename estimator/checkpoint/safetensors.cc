@@ -20,7 +20,8 @@ static_assert(std::endian::native == std::endian::little, "tensors are written a
 constexpr int64_t kMaxHeader = 100'000'000;  // bytes; the reference implementation's limit
 constexpr int64_t kPrefix = 8;
 
-// Types with a larger number are written first, in the order of the reference implementation.
+// A type's name in the file, and its place: tensors of a type with a larger `order` are written first, as by the
+// reference implementation.
 struct WrittenType {
   const char* name;
   int order;

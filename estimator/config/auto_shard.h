@@ -7,9 +7,9 @@
 namespace tandem {
 
 enum class AutoShard {
-  // input_fn gives every worker the whole input, and each worker takes its own batches of every round. All workers have
-  // the same position in the input, so a training may go on with another number of workers, and it computes the same
-  // bits as one process.
+  // input_fn gives every worker the whole input, and in each step every worker uses only the batches of its own
+  // replicas. All workers have the same position in the input, so a training may go on with another number of workers,
+  // and it computes the same bits as one process.
   kBatch,
   // input_fn gives every worker an input of its own, for example with
   // dataset.Shard(context.num_input_pipelines, context.input_pipeline_id). No worker draws batches that others take.

@@ -19,8 +19,8 @@ inline bool IsBetter(double value, double other, MetricDirection direction) {
                                             : value > other || (value == value && other != other);
 }
 
-// The default of options with a std::optional direction: smaller is better. Only for the loss; for other metrics the
-// direction must be set (DirectionProblem).
+// Returns the direction of an option; kMin, so smaller is better, if the option is not set. Only for the loss; for
+// other metrics the direction must be set (DirectionProblem).
 inline MetricDirection OrMin(const std::optional<MetricDirection>& direction) {
   return direction.value_or(MetricDirection::kMin);
 }

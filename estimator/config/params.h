@@ -29,7 +29,7 @@ class Params {
   using Value = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                              std::vector<std::string>>;
 
-  // A name with a value of any of these types, or a type that converts to one safely, or with a group.
+  // A name with its value: one of these types, a type that converts to one of them safely, or a group (Params).
   struct Entry {
     Entry(absl::string_view name, bool value) : name(name), value(value) {}
     Entry(absl::string_view name, int value) : name(name), value(int64_t{value}) {}

@@ -84,7 +84,7 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("microbatch_rows", microbatch_rows, "lets the compiler choose", &problems);
   CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);
   CheckNotNegative("stall_warning_secs", stall_warning_secs, "names nothing", &problems);
-  if (!(deadline_secs > 0)) {  // a number, or infinity
+  if (!(deadline_secs > 0)) {  // refuses NaN; infinity is allowed
     problems.push_back(
         absl::StrCat("deadline_secs must be positive, got ", deadline_secs, "; infinity waits for ever"));
   }

@@ -70,16 +70,17 @@ struct RunConfig {
   Communication communication = Communication::kAuto;
   // The type of gradients while they are added up over devices and workers that train in step, on CPUs. kBFloat16
   // halves the bytes to send, with 8 bits of precision: each device's sum is rounded, and so is every addition of two
-  // of them, in the order of the tree, so that bits do not depend on how devices are spread over workers. With one
-  // device nothing is rounded. Losses, metrics, statistics of batches and single numbers stay float32.
+  // of them. A fixed binary tree gives the order of additions, so that bits do not depend on how devices are spread
+  // over workers. With one device nothing is rounded. Losses, metrics, statistics of batches and single numbers stay
+  // float32.
   DType communication_dtype = DType::kFloat32;
   // Seconds without a sign of life of a worker before it is considered lost: training ends on all others with an error
   // that names it (exit code 75), and the last checkpoint stays. At the start, workers wait ten times as long for each
   // other.
   double peer_deadline_secs = 30;
-  // Encrypts the workers' meeting connections and the traffic of parameter servers, and admits only peers with a
-  // certificate of the same CA (docs/guide/cluster.md#encryption). If not set: the files that the environment names, if
-  // any.
+  // Encrypts the connections over which workers find each other and agree on what they do, and the traffic of parameter
+  // servers, and admits only peers with a certificate of the same CA (docs/guide/cluster.md#encryption). If not set:
+  // the files that the environment names, if any.
   std::optional<TlsFiles> tls = std::nullopt;
 
   // With parameter servers: how many updates other workers may make between a worker's reading of variables and its own
@@ -103,7 +104,7 @@ struct RunConfig {
   // fixed order, so the bits are the same on up to so many devices. Must be a power of two times the odd part of the
   // number of devices: 1, 2, 4, ... on 1, 2 or 4 devices; 3, 6, 12, ... on 3 or 6. 0: the compiler chooses.
   int lanes = 0;
-  // Rows of a lane that are computed at a time. 0: the compiler chooses.
+  // Rows of a lane (one of the `lanes` parts of the global batch) that are computed at a time. 0: the compiler chooses.
   int microbatch_rows = 0;
 
   // The precision of the arithmetic (base/precision.h). Variables, checkpoints, inputs and outputs are float32 in any

@@ -51,7 +51,7 @@ std::string GpuList(const std::vector<DeviceInfo>& gpus) {
 size_t WorkersThatShareGpus() {
   if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return 1;
   const absl::StatusOr<std::optional<Cluster>> resolved = ResolveCluster(Environment::OfProcess());
-  // The Estimator resolves the cluster again and returns the error.
+  // The Estimator resolves the cluster again later and then returns the error.
   if (!resolved.ok() || !resolved->has_value()) return 1;
   const Cluster& cluster = **resolved;
   if (cluster.rank < 0) return 1;

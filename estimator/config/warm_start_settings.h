@@ -60,7 +60,7 @@ struct WarmStartSettings {
   std::map<std::string, VocabInfo> var_name_to_vocab_info = {};
   ShapeMismatch on_shape_mismatch = ShapeMismatch::kError;
 
-  // Returns the mistakes in these settings that show without the model and the source.
+  // Returns the mistakes in these settings that can be found without the model and the source.
   std::vector<std::string> Problems() const;
 };
 

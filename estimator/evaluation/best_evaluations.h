@@ -40,7 +40,7 @@ class BestEvaluations {
 
   const RunConfig& config_;
   BestRecords records_;
-  bool trains_here_ = false;  // a training of this process has begun
+  bool trains_here_ = false;  // true: a training of this process has begun
   int64_t best_step_ = -1;
 };
 

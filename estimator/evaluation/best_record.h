@@ -26,7 +26,7 @@ struct BestRecord {
   int64_t global_step = 0;
   // The number of steps that the evaluation was to make; 0: the whole input.
   int64_t steps = 0;
-  bool raw_weights = false;  // the evaluation used no moving averages
+  bool raw_weights = false;  // true: the evaluation used no moving averages
   // The metric by which the evaluation is the best: that of RunConfig.keep_best if it follows evaluations of this name,
   // otherwise the loss, of which the smallest is the best.
   std::string metric = "loss";

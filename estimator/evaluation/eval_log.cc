@@ -48,7 +48,8 @@ struct Line {
   std::string data;
   bool job = false;
 
-  // Returns nothing for an evaluation of another checkpoint, or for one that a hook has stopped.
+  // Returns the kind of the evaluation; nothing for an evaluation of another checkpoint, or for one that a hook has
+  // stopped.
   std::optional<EvalKind> kind() const {
     EvalKind kind;
     size_t known = 0;

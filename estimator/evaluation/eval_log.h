@@ -36,7 +36,7 @@ struct EvalScope {
   bool stopped = false;          // true: a hook ended the evaluation early
   bool raw_weights = false;      // true: no moving averages were used
   std::string data = "";         // hash that identifies the input's data; "" if unknown
-  bool job = false;              // made by TrainAndEvaluate, not by the user with Evaluate
+  bool job = false;              // true: made by TrainAndEvaluate, not by the user with Evaluate
 
   EvalKind kind() const { return {.steps = steps.value_or(0), .raw_weights = raw_weights}; }
   bool operator==(const EvalScope&) const = default;

@@ -29,7 +29,7 @@ struct ReduceOnPlateau {
   std::string metric = "loss";
   // Whether smaller or larger values are better. If not set, kMin for "loss"; must be set for any other metric.
   std::optional<MetricDirection> direction = std::nullopt;
-  double factor = 0.1;  // between 0 and 1
+  double factor = 0.1;  // factor of the learning rates, between 0 and 1
   int64_t patience = 10;
   double min_delta = 1e-4;
   // The number of evaluations after a reduction that are not counted.

@@ -52,7 +52,7 @@ class CheckpointSaverHook : public SessionRunHook {
     std::function<absl::Status(bool wait)> finish_save = nullptr;
     // The step that training was restored from, whose checkpoint exists; -1 if there is none.
     int64_t restored_step = -1;
-    // True if variables have other values than that checkpoint, so that it must be saved again.
+    // True if variables have other values than the checkpoint of restored_step, so that this step must be saved again.
     bool values_changed = false;
     std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
     Clock clock = SystemClock();

@@ -31,7 +31,7 @@ class LoggingTensorHook : public SessionRunHook {
   int64_t every_n_iter_;
   Clock clock_;
   int64_t iterations_ = 0;
-  double last_time_ = -1;  // time of the last line; negative before the first one
+  double last_time_ = -1;  // time of the last line, in seconds; negative before the first one
 };
 
 // Returns "2.3" for a scalar and "[1 2 3 ...]" for a larger tensor.

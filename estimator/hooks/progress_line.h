@@ -16,7 +16,7 @@ struct Progress {
   std::map<std::string, double> metrics = {};
   double images_per_second = 0;
   double input_wait = 0;     // the fraction of the time that training waited for input, 0 to 1
-  double seconds_left = -1;  // negative if not known
+  double seconds_left = -1;  // time until training ends; negative if not known
 };
 
 // Returns, for example, "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  10873 examples/s  input wait 12 % ETA

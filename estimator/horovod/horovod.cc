@@ -61,7 +61,7 @@ int Ask(int alone, Get get) {
 }
 
 // Returns whether the values of `x` on all replicas can be combined. Returns false after an error, or if `x` is
-// poisoned.
+// poisoned (it carries an error).
 bool CanTravel(const char* op, const Tensor& x, SourceLocation loc) {
   Initialized();
   if (!x.ok()) return false;
@@ -89,7 +89,8 @@ bool IsOfAllRanks(const char* op, GraphBuilder* graph, SourceLocation loc) {
   return false;
 }
 
-// Returns a poisoned tensor for what CanTravel refused, with an error if there is none yet.
+// Returns a poisoned tensor (one that carries an error) in place of an `x` that CanTravel refused. The graph has an
+// error afterwards.
 Tensor Untravelled(const Tensor& x, SourceLocation loc) {
   return x.ok() ? x.graph()->Poisoned() : CrossReplicaSum(x, loc);
 }

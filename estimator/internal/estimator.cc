@@ -261,7 +261,7 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(Mode::kTrain, input_fn));
   TD_ASSIGN_OR_RETURN(CompileOptions options, OptionsFor(Mode::kTrain, {"cpu:0"}, /*batch=*/1));
-  // A parameter server computes no rows of batches, so it has no lanes.
+  // A parameter server computes no rows of batches, so its program is not divided into lanes (parts of the batch).
   options.lanes = options.microbatch_rows = 0;
   TD_RETURN_IF_ERROR(prepared.program->Compile({}, options));
   if (config_.compile_only) return absl::OkStatus();

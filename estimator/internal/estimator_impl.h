@@ -64,7 +64,7 @@ class Estimator::Impl : public VariableAccess {
 
   // The input that a ServingInput describes; its input_fn, if any, has been called.
   struct ServingShape {
-    std::vector<ComponentSpec> components;  // with the labels, if the input_fn returns them
+    std::vector<ComponentSpec> components;  // components of the input, with the labels if the input_fn returns them
     int64_t rows_per_step = 0;
   };
   absl::StatusOr<ServingShape> ShapeOf(const ServingInput& serving_input) const;
@@ -108,7 +108,8 @@ class Estimator::Impl : public VariableAccess {
   // metrics. `training` is the program that trains; null if another process trains.
   absl::StatusOr<std::vector<std::string>> CheckEvaluation(const InputFn& input_fn, const EvaluateOptions& options,
                                                            const ModeProgram* training);
-  // Returns why the training ends, while it saves and calls the hooks' End; nothing as long as it makes steps.
+  // Once the training makes no more steps and saves and calls the hooks' End, returns why it ends. Returns nothing
+  // before.
   std::optional<StopReason> ending() const;
   // Declares that the next Evaluate is evaluation number `which` of a job (TrainAndEvaluate). Nothing: the user has
   // called it.
@@ -120,7 +121,8 @@ class Estimator::Impl : public VariableAccess {
   // order.
   Cooperation& cooperation() const { return *cooperation_; }
   bool is_chief() const { return cooperation_->is_chief(); }
-  // Connects to the other workers, if there are any and it has not happened yet, before all do something together.
+  // Connects to the other workers, if there are any and this process is not connected to them yet. Called before all
+  // workers do something together.
   absl::Status JoinWorkers();
   // Returns a variable as this worker last read it from parameter servers; nothing on the chief, which reads its own
   // checkpoint.
@@ -144,7 +146,7 @@ class Estimator::Impl : public VariableAccess {
     ModeProgram* program = nullptr;
     int replicas = 1;                    // replicas of a step, over all processes
     int workers = 1;                     // processes that compute a part of each step
-    Cooperation* cooperation = nullptr;  // the cooperation for calls of this mode
+    Cooperation* cooperation = nullptr;  // how this process works with others in calls of this mode
 
     // Returns the fingerprint of the data. Returns "" if each worker has an input of its own, because only the chief's
     // would be known.

@@ -56,7 +56,8 @@ class StopBehindStep : public SessionRunHook {
   const int64_t step_;
 };
 
-// Makes steps with one program. For step `step` it calls `both` instead, which runs a second program as well.
+// Makes the steps of a replay with one program. For step number `step` it calls `both` instead, which runs a second
+// program as well.
 class TwoProgramsRunner : public StepRunner {
  public:
   using Both = std::function<absl::StatusOr<StepOutcome>(const StepRequest& request)>;
@@ -131,7 +132,7 @@ class Estimator::Impl::Replay {
   // Returns an error if the run did not come to this step.
   absl::Status CheckStep() {
     TD_ASSIGN_OR_RETURN(checkpoints_, e_.checkpoints_.ListCheckpoints());
-    int64_t last = -1;  // the number of steps that the run is known to have made
+    int64_t last = -1;  // number of steps that the run is known to have made; -1: nothing is known
     if (run_.steps.has_value()) last = run_.steps->end();
     if (!checkpoints_.empty()) last = std::max(last, StepOfCheckpoint(checkpoints_.back()));
     if (last < 0) {

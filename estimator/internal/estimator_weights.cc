@@ -99,8 +99,8 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return absl::FailedPreconditionError(
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
-  // What is loaded may lack variables of another mode. If the caller named the path, another checkpoint may have been
-  // written there since, which its checksums show.
+  // The values in memory may lack variables that this mode needs. If the caller named the path, another checkpoint may
+  // have been written there since, which its manifest shows.
   bool loaded = path == resident_.checkpoint() && resident_.HasLoaded(program.variables());
   if (loaded && !checkpoint_path.empty() && resident_.assigned()) loaded = false;
   if (loaded && !checkpoint_path.empty() && !resident_.training()) {

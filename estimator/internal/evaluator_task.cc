@@ -169,7 +169,7 @@ absl::Status EvaluatorTask::FindMistakes() {
 
 absl::StatusOr<EvalResults> EvaluatorTask::EvaluateToTheEnd() {
   const RunConfig& config = estimator_.config();
-  TD_RETURN_IF_ERROR(FindMistakes());  // before there is a first checkpoint
+  TD_RETURN_IF_ERROR(FindMistakes());  // called before there is a checkpoint, to find mistakes early
   began_ = found_ = Now();
   for (Evaluation& evaluation : evaluations_) evaluation.due = began_ + evaluation.spec.start_delay_secs;
   const double delay = FirstDue() - began_;

@@ -51,7 +51,7 @@ class EvaluatorTask {
     ExporterRun exporters;
     std::string evaluated;  // the path of the checkpoint that was evaluated last
     EvalResult last;
-    double due = 0;  // time from which the evaluation may be made again
+    double due = 0;  // time, in seconds, from which the evaluation may be made again
   };
 
   absl::StatusOr<EvalResults> EvaluateToTheEnd();
@@ -79,7 +79,7 @@ class EvaluatorTask {
   const std::vector<EvalSpec>& eval_specs_;
   std::deque<Evaluation> evaluations_;  // one for each of eval_specs_
   const Options options_;
-  double began_ = 0, found_ = 0;   // times when Run began and when it found the last new checkpoint
+  double began_ = 0, found_ = 0;   // times, in seconds, when Run began and when it found the last new checkpoint
   std::optional<DoneMarker> old_;  // content of the DONE file that existed when Run began
   // when the log last said that there is no new checkpoint; seconds of the environment's clock
   std::optional<double> said_at_;

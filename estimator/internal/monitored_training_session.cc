@@ -128,7 +128,7 @@ absl::Status MonitoredTrainingSession::Save() {
   }
   // There was nothing to train, so the checkpoint exists already.
   if (training_ == nullptr) return absl::OkStatus();
-  // Save returns an error then; status_ stays OK, so that the session can go on.
+  // If checkpoints are off, Save of the training returns an error; status_ stays OK, so that the session can go on.
   if (!impl_->config().checkpoints_enabled()) return training_->Save();
   status_ = InTraining([&] { return training_->Save(); });
   return status_;

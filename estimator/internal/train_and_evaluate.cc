@@ -110,7 +110,7 @@ struct JobEvaluation {
         exporters(estimator, eval_spec.exporters, eval_spec.use_moving_average) {}
 
   const EvalSpec& spec;
-  const int number;  // counted from 0
+  const int number;  // index among the evaluations of the job, counted from 0
   const EvaluateOptions options;
   ExporterRun exporters;
   EvalResult last;
@@ -144,7 +144,8 @@ class TrainAndEvaluateRun {
     }
     if (impl_.cooperation().is_evaluator() && !config_.compile_only) return EvaluateForOthers();
     if (config_.compile_only) return CompileOnly();
-    TD_RETURN_IF_ERROR(impl_.JoinWorkers());  // before signals are caught, so that a signal can end the wait
+    // Called before `guard` catches signals, so that a signal can end the wait.
+    TD_RETURN_IF_ERROR(impl_.JoinWorkers());
     SignalGuard guard(config_.handle_signals);
     LogStart();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
@@ -184,7 +185,7 @@ class TrainAndEvaluateRun {
     impl_.set_job(std::nullopt);
     impl_.cooperation().set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
-    // Returned before `training`, which reports the same error as one of the hook that evaluated.
+    // This error is returned before `training`, which has the same error as one of the hook that evaluated.
     TD_RETURN_IF_ERROR(evaluation_);
     TD_RETURN_IF_ERROR(training);
     TD_RETURN_IF_ERROR(Finish());
@@ -294,7 +295,7 @@ class TrainAndEvaluateRun {
     if (const auto& rule = train_spec_.reduce_on_plateau; rule.has_value()) {
       TD_ASSIGN_OR_RETURN(plateaus_evaluation_, FindEvaluation("TrainSpec.reduce_on_plateau", rule->evaluation, names));
     }
-    // Who follows evaluations, and the name of these evaluations.
+    // The settings and hooks that follow evaluations, each with the name of the evaluations that it follows.
     std::vector<std::pair<std::string, std::string>> asked;
     if (config_.keep_best.has_value()) asked.emplace_back("RunConfig.keep_best", config_.keep_best->evaluation);
     for (const auto& hook : train_spec_.hooks) {
@@ -557,7 +558,7 @@ class TrainAndEvaluateRun {
   // Called if nothing was trained, because the last run may have ended between its final checkpoint and the evaluation
   // of that.
   absl::Status EvaluateWhatWasTrained(JobEvaluation& evaluation, const TrainResult& trained) {
-    // Only without other workers, which would not know what the chief has recorded.
+    // Workers that make steps together all evaluate again, because only the chief knows which results are recorded.
     if (!impl_.cooperation().synchronous()) {
       absl::StatusOr<std::optional<EvalResult>> recorded =
           Recorded(evaluation.spec, trained.global_step, /*by_job=*/false);
@@ -581,8 +582,8 @@ class TrainAndEvaluateRun {
   std::shared_ptr<PlateauHook> plateau_;   // null without ReduceOnPlateau
   int plateaus_evaluation_ = 0;            // number of the evaluation that ReduceOnPlateau follows
   absl::Status evaluation_;                // error of the last evaluation, or of the exports after it
-  bool stopped_ = false;                   // a signal stopped the last evaluation
-  bool begun_ = false;                     // the training has begun
+  bool stopped_ = false;                   // true: a signal stopped the last evaluation
+  bool begun_ = false;                     // true: the training has begun
   std::optional<DoneMarker> done_before_;
   std::optional<int64_t> interrupted_since_;  // step at which an unfinished job began
 };

@@ -136,7 +136,8 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   Estimator::Impl& e = estimator_;
   TD_RETURN_IF_ERROR(CheckCall());
   e.training_ = this;
-  guard_.emplace(e.config_.handle_signals);  // before waiting for other workers, so that a signal can end the wait
+  // Made before this worker waits for others, so that a signal can end the wait.
+  guard_.emplace(e.config_.handle_signals);
   if (e.is_chief()) TD_RETURN_IF_ERROR(PrepareModelDir(e.config_.file_env(), e.config_.model_dir));
   TD_RETURN_IF_ERROR(e.CheckOutputs());
   if (e.config_.compile_only) {
@@ -227,7 +228,7 @@ LoopOptions Training::MakeLoopOptions() {
   loop.fetchable = prepared_.program->runner().output_names();
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
-    e.assigned_.Clear();  // they are part of the training now
+    e.assigned_.Clear();  // the assigned values are part of the training now
     if (watched_ != nullptr) watched_->Look(values);
     // By the end of the first step all hooks have been called, so all of them could read their params.
     if (std::exchange(stepped_, true)) e.warnings_->UnreadParams();

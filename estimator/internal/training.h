@@ -37,7 +37,8 @@ class Training {
   absl::Status Save();
   absl::Status End();
   const BatchDealer& dealer() const { return *prepared_.dealer; }
-  // Returns why the training ends, while it saves and calls the hooks' End; nothing as long as it makes steps.
+  // Once the training makes no more steps and saves and calls the hooks' End, returns why it ends. Returns nothing
+  // before.
   std::optional<StopReason> ending() const { return ending_; }
   // Call after variables were assigned: the last checkpoint no longer has their values.
   void NoteChange();
@@ -47,7 +48,8 @@ class Training {
   absl::Status CheckCall();
   absl::StatusOr<bool> Begin(const InputFn& input_fn);
   void LogModel() const;
-  // Makes the runner of the steps: the program's, with what stands between it and the loop.
+  // Returns the runner that makes the steps: the program's own, inside of those that exchange values with parameter
+  // servers, make steps twice to compare their bits, and record steps, as far as the training uses them.
   StepRunner* MakeRunner();
   absl::Status GoOnWithJob();
   LoopOptions MakeLoopOptions();
@@ -86,19 +88,19 @@ class Training {
   std::shared_ptr<FileLock> lock_;
   Estimator::Impl::Prepared prepared_;
   std::string data_fingerprint_;  // fingerprint of the input's data; may be empty
-  bool other_data_ = false;       // the data are not those that the restored checkpoint was trained with
+  bool other_data_ = false;       // true: the data are not those that the restored checkpoint was trained with
   std::optional<ResidentState::TrainingScope> scope_;
   std::unique_ptr<StepRunner> served_runner_;     // null unless there are parameter servers
   std::unique_ptr<StepRunner> checking_runner_;   // null unless check_steps_every is set
-  std::function<void()> describe_run_;            // writes the description; null if there is none to write
+  std::function<void()> describe_run_;            // writes the description of the run; null if there is none to write
   std::unique_ptr<StepRunner> recording_runner_;  // null if steps are not recorded
   HookList hooks_;
   std::shared_ptr<CheckpointSaverHook> saver_;  // null unless this is the chief and checkpoints are on
   BackgroundSave saving_;
   std::optional<StepLoop> loop_;
   std::optional<StopReason> ending_;
-  // True if this goes on with an interrupted job, which may have used up its input. Then the input is not started
-  // again.
+  // True if this training goes on with an interrupted job, which may have used up its input. Then the input is not
+  // started again.
   bool keeps_end_ = false;
   bool stepped_ = false;
   // Null if there is nothing to watch, or if this worker is not the one that warns.

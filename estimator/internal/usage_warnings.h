@@ -32,8 +32,8 @@ class UsageWarnings {
   // Warns if the input has ended at global step `step`, after `steps` steps of this call, before those that `options`
   // ask for, unless ShortInput has warned.
   void EndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps, int64_t step) const;
-  // Returns what watches the summaries and metrics of a training for values that are not finite; null if the model has
-  // none.
+  // Returns an object that watches the summaries and metrics of a training for values that are not finite; null if the
+  // model has none.
   std::unique_ptr<WatchedValues> WatchValues(const ModeProgram& program) const;
   // Warns of likely mistakes after a call of model_fn; each line once, also if several modes have it.
   void Model(const ModeProgram& program);

@@ -1,4 +1,4 @@
-// ClusterTask: what all tasks of a cluster that work together have in common.
+// ClusterTask: base class of the tasks of a cluster that train a model together, workers and parameter servers.
 #ifndef TANDEM_ESTIMATOR_JOB_CLUSTER_TASK_H_
 #define TANDEM_ESTIMATOR_JOB_CLUSTER_TASK_H_
 
@@ -22,7 +22,7 @@ class ClusterTask : public Cooperation {
  protected:
   const Cluster& cluster() const { return cluster_; }
   const Context& context() const { return context_; }
-  // Returns the cooperation in calls that this process makes without the others.
+  // Returns the cooperation to use in calls that this process makes without the other tasks.
   Cooperation& alone() { return alone_; }
 
  private:

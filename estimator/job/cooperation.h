@@ -1,4 +1,4 @@
-// Cooperation: how this process works on a job with others, if there are others.
+// Cooperation: how this process works on a job, such as a training, together with other processes, if there are others.
 #ifndef TANDEM_ESTIMATOR_JOB_COOPERATION_H_
 #define TANDEM_ESTIMATOR_JOB_COOPERATION_H_
 
@@ -34,11 +34,11 @@ namespace tandem {
 //   with others synchronously (SynchronousWorkers): all workers compute a part of each step;
 //   with others asynchronously (ServedWorker, ParameterServerTask): each worker makes steps of its own, on variables
 //   that parameter servers keep.
-// The methods are what an Estimator does differently in these cases; in this class they do nothing and return their
-// argument. All processes call them in the same order. If one of them fails, so does the job.
+// Each method does a part of an Estimator's work that differs in these cases; in this class most methods do nothing or
+// return their argument. All processes call them in the same order. If one of them fails, so does the job.
 class Cooperation {
  public:
-  // The parts of the Estimator that a cooperation uses. They must outlive it.
+  // The parts of the Estimator that a cooperation uses. They must outlive the cooperation.
   struct Context {
     const RunConfig& config;
     StallWatch& stall_watch;
@@ -65,11 +65,11 @@ class Cooperation {
   // Returns the number of processes on this machine that compute, this one included.
   virtual int processes_here() const { return 1; }
 
-  // Returns the cooperation for calls of a mode: this one or, if each process makes such calls by itself, one that
-  // works alone.
+  // Returns the cooperation to use in calls of a mode: this object or, if each process makes such calls by itself, one
+  // that works alone.
   virtual Cooperation& In(Mode mode) { return *this; }
 
-  // The workers that share the input of a mode, and those that share each step.
+  // How many workers share the input of a mode, and how many compute each step together.
   struct Share {
     int workers = 1;       // number of workers that share the input
     int worker = 0;        // number of this worker, counted from 0
@@ -77,9 +77,11 @@ class Cooperation {
     AutoShard input = AutoShard::kBatch;
   };
   virtual Share ShareOf(Mode mode) const { return {}; }
-  // Returns the part of a training's step that this process computes.
+  // Returns which part of a training's step this process computes: all of it or, with parameter servers, the gradients
+  // of a worker or the updates of one server.
   virtual StepPart PartOfStep() const { return {}; }
-  // Returns the input of this process's steps. `share` is that of the mode; `dealer` must outlive the input.
+  // Returns the source of the batches for this process's steps. `share` is what ShareOf returns for the mode; `dealer`,
+  // which draws the batches, must outlive it.
   virtual std::unique_ptr<WorkerInput> MakeInput(const Share& share, BatchDealer* dealer);
 
   // Connects to the other workers, unless that has happened already.
@@ -88,7 +90,8 @@ class Cooperation {
   // processes fail too. Returns the error, with the process that caused it if that is known.
   virtual absl::Status Ended(const absl::Status& status) { return status; }
 
-  // Returns InvalidArgument (exit code 2), on all workers, unless all have the same `value` of `what`.
+  // Returns InvalidArgument (exit code 2), on all workers, unless all pass the same `value` for `what`. The message
+  // ends with `remedy`.
   virtual absl::Status Agree(absl::string_view what, absl::string_view value, absl::string_view remedy) {
     return absl::OkStatus();
   }
@@ -96,7 +99,8 @@ class Cooperation {
   virtual absl::Status AgreeOnWork(const ModeProgram& program, const WorkerInput& input, BatchDealer& dealer) {
     return absl::OkStatus();
   }
-  // Returns the tensors that hooks of any worker fetch, because all workers compile the same program.
+  // Returns the tensors that hooks of this worker (`mine`) or of any other one fetch, because all workers compile the
+  // same program.
   virtual absl::StatusOr<ModeProgram::Fetches> FetchesOfAll(const ModeProgram& program, ModeProgram::Fetches mine) {
     return mine;
   }
@@ -111,31 +115,37 @@ class Cooperation {
     return absl::OkStatus();
   }
   // Makes the workers of a loop agree before each step on whether to stop. `scalars` returns a fingerprint of the
-  // step's scalars, which must be the same on all.
+  // step's scalars, which must be the same on all workers.
   virtual void ConfigureLoop(LoopOptions* loop, std::function<uint64_t()> scalars) {}
 
-  // Returns the runner to make a training's steps with; null: that of the program.
+  // Returns a runner that makes a training's steps in place of the program's own runner; null: the program's own makes
+  // them.
   virtual std::unique_ptr<StepRunner> MakeRunner(ModeProgram& program) { return nullptr; }
-  // Begins a training and its loop, when the variables have their values. The chief's hooks look at the values before
-  // any worker makes a step with them, so that they can end the training without one.
+  // Call when the variables have the values that a training starts with: begins the training and its loop. The chief's
+  // hooks see these values before any worker makes a step, so that they can end the training without a step.
   virtual absl::Status BeginTraining(ModeProgram& program, WorkerInput& input, StepLoop& loop) { return loop.Begin(); }
-  // Call when this process makes no more steps, before the hooks' End. Returns `reason`, or that for which another one
-  // has ended the training meanwhile.
+  // Call when this process makes no more steps, before the hooks' End. Returns why the training ends: `reason`, or what
+  // has ended it while this process waited for others, such as a signal.
   virtual absl::StatusOr<StopReason> EndSteps(StopReason reason) { return reason; }
-  // Call after the hooks' End. The chief's End may evaluate; other workers wait in this call and take part in that.
+  // Call after the hooks' End. On the chief, a hook's End may evaluate; the other workers wait in this call and take
+  // part in such an evaluation.
   virtual absl::Status MeetAtEnd() { return absl::OkStatus(); }
   // Call when a training is over, also after an error.
   virtual void TrainingOver() {}
-  // On the chief, before a checkpoint: gets the newest values of the variables and the workers' positions in their
-  // inputs, and sets *step to the step of these values.
+  // Call on the chief before it saves a checkpoint. With parameter servers, reads the newest values and the workers'
+  // input positions from them, and sets *step to the step of these values. Workers with inputs of their own are told to
+  // send their positions.
   virtual absl::Status PrepareSave(int64_t* step) { return absl::OkStatus(); }
 
-  // Call before an evaluation, also before one inside of a training. `number` is the number of the job's evaluation.
+  // Call before an evaluation, also before one inside of a training. `number` is the index of the job's evaluation
+  // (EvalSpec), counted from 0.
   virtual absl::Status MeetForEvaluation(uint64_t number) { return absl::OkStatus(); }
-  // Called on workers other than the chief if the chief has announced an evaluation inside of a training. May be null.
+  // Called on workers other than the chief when the chief has announced an evaluation inside of a training, with that
+  // number. May be null.
   using OnEvaluate = std::function<absl::Status(uint64_t number)>;
   virtual void set_on_evaluate(OnEvaluate on_evaluate) {}
-  // Set to true while a training is between two steps of the user's own loop, where all workers make the same calls.
+  // Set to true while a MonitoredTrainingSession is between two steps of the user's own loop, where all workers make
+  // the same calls.
   virtual void set_between_own_steps(bool between) {}
 
   // Runs a parameter server until the chief says that the job is done. The input of `dealer` is not read, but its
@@ -146,7 +156,8 @@ class Cooperation {
   // True if Serve has run until the job ended.
   virtual bool has_served() const { return false; }
 
-  // Return log lines that say who takes part, and whose input it is; empty if there is nothing to say.
+  // Return log lines that say which processes take part (WorkersText) and whether the workers share the input
+  // (InputText); empty if there is nothing to say.
   virtual std::string WorkersText() const { return ""; }
   virtual std::string InputText(const WorkerInput& input) const { return ""; }
 

@@ -1,4 +1,4 @@
-// MakeCooperation: chooses how this process works on a job.
+// MakeCooperation: chooses how this process works on a job: alone, or in which way with the other tasks of a cluster.
 #ifndef TANDEM_ESTIMATOR_JOB_MAKE_COOPERATION_H_
 #define TANDEM_ESTIMATOR_JOB_MAKE_COOPERATION_H_
 
@@ -10,9 +10,9 @@
 
 namespace tandem {
 
-// Returns the cooperation that the configuration or the environment describes; sets config->tls to the files that it
-// uses. `context.config` is *config. Errors: those of RunConfig::ResolvedCluster and ResolvedTls; InvalidArgument (exit
-// code 2) if the strategies do not fit the cluster.
+// Returns the cooperation that the configuration or the environment describes; sets config->tls to the files that its
+// connections use. `context.config` must be *config. Errors: those of RunConfig::ResolvedCluster and ResolvedTls;
+// InvalidArgument (exit code 2) if the strategies do not fit the cluster.
 absl::StatusOr<std::unique_ptr<Cooperation>> MakeCooperation(RunConfig* config, const Cooperation::Context& context);
 
 }  // namespace tandem

@@ -19,7 +19,8 @@ class ParameterServerTask : public ServedTask {
   using ServedTask::ServedTask;
 
   bool is_server() const override { return true; }
-  // Returns the share of worker 0, because the server compares its facts with those of the workers.
+  // Returns the same share as on worker 0, so that the server gets the same facts about the input as the workers and
+  // can compare them.
   Share ShareOf(Mode mode) const override;
   absl::Status Serve(const ModeProgram& program, const BatchDealer& dealer, std::shared_ptr<ThreadPool> pool) override;
   bool has_served() const override { return has_served_; }
@@ -27,7 +28,8 @@ class ParameterServerTask : public ServedTask {
  private:
   const std::string& address() const { return servers()[cluster().task.index]; }
   ServerOptions OptionsFor(const ModeProgram& program, const BatchDealer& dealer) const;
-  // Waits until the chief says that the job is done. Returns an error if a signal or the absence of workers ends it.
+  // Waits until the chief says that the job is done. Returns an error if a signal or the absence of workers ends the
+  // wait.
   absl::Status WaitForEnd(ServerState& state) const;
 
   bool has_served_ = false;

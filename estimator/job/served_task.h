@@ -1,4 +1,4 @@
-// ServedTask: what the tasks of a job with parameter servers have in common.
+// ServedTask: base class of the tasks of a job with parameter servers: the servers and the workers.
 #ifndef TANDEM_ESTIMATOR_JOB_SERVED_TASK_H_
 #define TANDEM_ESTIMATOR_JOB_SERVED_TASK_H_
 
@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// Only training is shared: evaluations and predictions are made by each process alone.
+// The tasks work together in training only: each process makes evaluations and predictions by itself.
 class ServedTask : public ClusterTask {
  public:
   using ClusterTask::ClusterTask;
@@ -25,7 +25,7 @@ class ServedTask : public ClusterTask {
   const std::vector<std::string>& servers() const;
   // Returns, for example, "worker 1 at host, pid 123".
   std::string WhoIs() const;
-  // Returns facts that must be the same on all tasks.
+  // Returns facts about the build, the model and the input, by name, that must be the same on all tasks.
   std::map<std::string, std::string> FactsOf(const ModeProgram& program, const BatchDealer& dealer) const;
 };
 

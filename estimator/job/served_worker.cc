@@ -20,7 +20,7 @@ using ServedWish = ServedVariables::Wish;
 
 }  // namespace
 
-// The input of a worker that makes its own steps.
+// The input of a worker that makes steps of its own.
 class ServedInput : public WorkerInput {
  public:
   ServedInput(ServedWorker* worker, BatchDealer* dealer) : worker_(*worker), dealer_(*dealer), batches_(dealer) {}
@@ -34,7 +34,8 @@ class ServedInput : public WorkerInput {
     return position.ToText();
   }
   absl::StatusOr<std::string> PositionForCheckpoint() override;
-  // On the chief also stores the other workers' positions, which BeginTraining sends to the servers.
+  // Goes on from this worker's position in `text`. On the chief also stores the other workers' positions in it, which
+  // BeginTraining sends to the servers.
   absl::Status RestorePosition(absl::string_view text) override;
   void KeepEnd() override { batches_.KeepEnd(); }
   int64_t batches() const override { return dealer_.batches(); }
@@ -45,9 +46,9 @@ class ServedInput : public WorkerInput {
 
  private:
   const RunConfig& config() const { return worker_.context().config; }
-  // The number of examples in one round of batches of all workers.
+  // Returns the number of examples in a round, which has a batch for each replica of all workers.
   int64_t round() const { return dealer_.batches_per_round() * (dealer_.batch_size() / config().accumulate_batches); }
-  // Restores a text that has one position. If the workers share an input, all of them go on from that position.
+  // Goes on from the only position in `text`. If the workers share an input, all of them go on from that position.
   absl::Status RestoreOne(absl::string_view text);
 
   ServedWorker& worker_;
@@ -163,7 +164,7 @@ std::unique_ptr<StepRunner> ServedWorker::MakeRunner(ModeProgram& program) {
 absl::Status ServedWorker::BeginTraining(ModeProgram& program, WorkerInput& input, StepLoop& loop) {
   ++training_;
   met_ = false;
-  auto& served = static_cast<ServedInput&>(input);  // MakeInput has made it
+  auto& served = static_cast<ServedInput&>(input);  // MakeInput has made this object
   OwnBatches& batches = served.own_batches();
   batches.set_all_at_end([this](bool keep) { return variables_->AllAtEnd(keep); });
   variables_->set_position([&served] { return served.SavePosition(); });
@@ -197,8 +198,8 @@ absl::Status ServedWorker::Meet(ModeProgram& program, StepLoop& loop) {
 }
 
 absl::Status ServedWorker::RestoreInput(OwnBatches& batches) {
-  // In later trainings of a process each worker knows its position. A chief that has just given the servers its values
-  // restored its position with them.
+  // In a later training of this process the input is at this worker's position already. So is the input of a chief that
+  // has just sent its own values to the servers, because it has restored its position together with these values.
   if (training_ > 1 || (is_chief() && !variables_->had_values())) return absl::OkStatus();
   const auto mine = variables_->positions().find(cluster().rank);
   if (mine == variables_->positions().end() || mine->second.position.empty()) return absl::OkStatus();
@@ -221,7 +222,7 @@ absl::Status ServedWorker::ReadAll() {
 }
 
 absl::Status ServedWorker::PrepareSave(int64_t* step) {
-  // Before that, the newest values are those in memory.
+  // Until the servers have values, the newest values are those in this process's memory.
   if (met_) TD_RETURN_IF_ERROR(ReadAll());
   *step = context().resident.global_step();
   return absl::OkStatus();
@@ -229,7 +230,7 @@ absl::Status ServedWorker::PrepareSave(int64_t* step) {
 
 absl::StatusOr<StopReason> ServedWorker::WaitForOthers(StopReason reason) {
   const StallWatch::Scope waiting(context().stall_watch, "Waiting for the steps of the other workers");
-  // Leave and Stop also let workers go on that are ahead and wait for the chief.
+  // Leave and Stop also release workers that are too many updates ahead and wait for an update of the chief.
   if (reason == StopReason::kEndOfInput) TD_RETURN_IF_ERROR(variables_->Leave(training_));
   if (reason == StopReason::kStopRequested) TD_RETURN_IF_ERROR(variables_->Stop(ServedWish::kStop));
   if (reason != StopReason::kSignal) {

@@ -42,7 +42,7 @@ absl::Status SynchronousWorkers::Join() {
   const StallWatch::Scope meeting(context().stall_watch,
                                   absl::StrCat("Meeting the other workers (", cluster().Text(), ")"));
   TD_ASSIGN_OR_RETURN(joined_, JoinedWorkers::Join(cluster(), context().config));
-  // The chief's log tells what all workers do.
+  // The chief's log tells what all workers do, so the others log only warnings.
   if (!is_chief()) SetMinLogSeverity(LogSeverity::kWarning);
   return absl::OkStatus();
 }
@@ -112,7 +112,7 @@ absl::StatusOr<std::vector<std::string>> SynchronousWorkers::OwnGpus(const std::
     if (named[i] != absl::StrCat("gpu:", i)) return named;
   }
   TD_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> gpus, ListDevices("gpu"));
-  // There are too few GPUs for all workers here, so a launcher has given each worker its own.
+  // The machine has fewer GPUs than its workers need together, so a launcher has given each worker GPUs of its own.
   if (gpus.size() < here * each) return named;
   std::vector<std::string> own;
   for (size_t i = 0; i < each; ++i) own.push_back(absl::StrCat("gpu:", joined_->workers_here_before() * each + i));

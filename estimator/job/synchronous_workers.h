@@ -17,7 +17,7 @@
 
 namespace tandem {
 
-// Predictions are made by each process alone. Where programs are only compiled the workers do not meet.
+// Each process makes predictions by itself. If programs are only compiled, the workers do not connect to each other.
 class SynchronousWorkers : public ClusterTask {
  public:
   using ClusterTask::ClusterTask;
@@ -51,10 +51,10 @@ class SynchronousWorkers : public ClusterTask {
  private:
   WorkerGroup& workers() { return joined_->workers(); }
   // Returns this worker's GPUs for a strategy that names the GPUs `named`. If several workers on one machine all see
-  // its GPUs, gpu:0 and the following are dealt out: each worker gets the next ones.
+  // its GPUs, and `named` is gpu:0, gpu:1 and so on, each worker gets as many, after those of workers with lower ranks.
   absl::StatusOr<std::vector<std::string>> OwnGpus(const std::vector<std::string>& named) const;
 
-  std::shared_ptr<JoinedWorkers> joined_;  // null until Join
+  std::shared_ptr<JoinedWorkers> joined_;  // null before Join
   bool inputs_differ_ = false;             // true if each worker of the running training has an input of its own
   bool between_own_steps_ = false;
 };

@@ -49,7 +49,8 @@ struct EarlyStoppingOptions {
   int64_t patience = 0;  // number of epochs without a better value after which training stops
   int verbose = 0;
   std::string mode = "auto";  // "auto" is "max" if the monitor's name ends with "acc", "accuracy" or "auc", else "min"
-  // Epochs without a better value are counted from 0 again only after a better value that is also better than this one.
+  // Epochs without a better value are counted from 0 again only after a better value that is also better than this
+  // baseline.
   std::optional<double> baseline;
   // Restores the weights of the best epoch if training stops early, but not after the last epoch.
   bool restore_best_weights = false;
@@ -59,7 +60,7 @@ CallbackPtr EarlyStopping(const EarlyStoppingOptions& options = {}, SourceLocati
 
 struct ReduceLROnPlateauOptions {
   std::string monitor = "val_loss";
-  double factor = 0.1;  // between 0 and 1
+  double factor = 0.1;  // factor of the learning rate, between 0 and 1
   int64_t patience = 10;
   int verbose = 0;
   std::string mode = "auto";  // "auto" is "max" if the monitor's name contains "acc", else "min"

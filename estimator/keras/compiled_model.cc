@@ -131,7 +131,7 @@ absl::StatusOr<NamedTensors> CompiledModel::ValuesElsewhere() const {
   for (const auto& cell : network_->cells()) {
     if (cell->holder == holder_) continue;
     const auto name = model_fn_->variables().find(cell.get());
-    // No graph has been built yet; it will take the value as first value.
+    // No graph has been built yet; when one is built, the weight's value becomes the first value of its variable.
     if (name == model_fn_->variables().end()) continue;
     TD_ASSIGN_OR_RETURN(values[name->second], cell->Value());
   }

@@ -64,7 +64,7 @@ class NetworkModelFn {
 };
 
 struct PipelineOptions {
-  int64_t batch_size = 32;  // for arrays; a Dataset is batched already
+  int64_t batch_size = 32;  // rows of a batch of arrays; a Dataset is batched already
   bool shuffle = false;     // whether to shuffle arrays
   uint64_t seed = 0;        // seed of the shuffling
   bool repeat = false;
@@ -96,7 +96,7 @@ class CompiledModel : public NetworkExtension {
   // Assigns to the Estimator's variables the weights that were set outside of it since it ran last. Call it before the
   // Estimator runs and, with the hook's context, in hooks between steps.
   absl::Status TakeValues();
-  absl::Status TakeValues(RunContext& context);  // for hooks of a training
+  absl::Status TakeValues(RunContext& context);  // for hooks of a training, with their context
   // Declares that from now on the Estimator has the newest weights.
   void HoldValues();
 
@@ -106,7 +106,7 @@ class CompiledModel : public NetworkExtension {
   // Sets the state that the next Fit begins with. If that Fit goes on from a checkpoint, the state in the checkpoint is
   // used instead.
   void SetOptimizerState(std::optional<OptimizerState> state) { next_state_ = std::move(state); }
-  // Assigns the state that was set to the Estimator's variables, once.
+  // Assigns the state that SetOptimizerState has set to the Estimator's variables, once.
   absl::Status TakeOptimizerState();
 
   // Returns a pipeline of global batches, each divided into parts for the replicas, with the components that the

@@ -23,7 +23,7 @@ class Monitor {
   double Worst() const;
   // True if `value` is better than `than` by more than `delta`, which must not be negative.
   bool IsBetter(double value, double than, double delta) const;
-  // Returns nothing if the logs have no such name, and then warns once.
+  // Returns the value of that name; nothing, after a warning the first time, if the logs do not have the name.
   std::optional<double> ValueOf(const Logs& logs, absl::string_view callback);
 
  private:

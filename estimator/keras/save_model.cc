@@ -66,7 +66,7 @@ absl::Status WriteLayerGroups(const NetworkImpl& model, Hdf5Group* root) {
   return SetStringList(root, "layer_names", layers);
 }
 
-// Writes the groups in the layout of .weights.h5.
+// Writes the weights as groups in the layout of .weights.h5.
 absl::Status WriteVariableGroups(const NetworkImpl& model, Hdf5Group* root) {
   for (const ModelLayer& layer : LayersByPath(model)) {
     Hdf5Group& vars = root->MakeGroup(absl::StrCat(layer.key, "/vars"));

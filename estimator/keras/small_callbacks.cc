@@ -1,4 +1,4 @@
-// Callbacks with little code, and RequestsOf.
+// The callbacks that need little code, such as TerminateOnNaN, and RequestsOf.
 #include <cmath>
 #include <memory>
 

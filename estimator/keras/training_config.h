@@ -16,7 +16,7 @@ namespace tandem::keras {
 
 struct ConfigOutput {
   std::string name;
-  int64_t size = 0;  // the last dimension of its shape
+  int64_t size = 0;  // the last dimension of the output's shape
 };
 
 // Returns the attribute "training_config" of Keras 2.15's files. `rate` is the current learning rate, if it is a

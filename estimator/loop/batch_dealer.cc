@@ -88,8 +88,8 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
   std::vector<Element> parts;
   while (static_cast<int>(parts.size()) < share_.batches) {
     Element part;
-    // Before all batches of a round but the first, asks whether the batch before ended a pass. Asking may draw the next
-    // batch early, which is needed here anyway.
+    // Before each batch of a step but the first, asks whether the batch before ended a pass over the data. Asking may
+    // draw the next batch early, which is needed here anyway.
     if (replica > 0 || !parts.empty()) round_ends_pass_ |= iterator_->ends_pass();
     TD_RETURN_IF_ERROR(iterator_->GetNext(&part, end));
     if (*end) break;

@@ -48,7 +48,7 @@ class BatchDealer : public BatchSource {
   // {"elements":..,"slowest":"the slowest stage is ..","busy_seconds":{"0 Map (input.cc:31)":..}}.
   std::string TraceArgs() const override;
 
-  // Returns the position after the rounds drawn so far.
+  // Returns the position in the dataset after the batches of all steps that were drawn so far.
   absl::StatusOr<std::string> SaveState() { return iterator_->SaveState(); }
   // Goes on from a saved position. If the input has ended there, because the run that saved it had used it up, the
   // first Next starts the dataset again.
@@ -67,7 +67,7 @@ class BatchDealer : public BatchSource {
   bool infinite() const { return dataset_.cardinality() == kInfiniteCardinality; }
   // The length of an epoch in elements of the dataset. Errors: those of EpochOf.
   absl::StatusOr<EpochLength> epoch() const { return EpochOf(dataset_); }
-  // The number of the dataset's batches that one round takes.
+  // The number of batches of the dataset that one step of all replicas takes.
   int64_t batches_per_round() const { return int64_t{share_.replicas} * share_.batches; }
   // The measured speed of the input's stages, over all iterators of the dataset.
   Throughput throughput() const { return dataset_.MeasuredThroughput(); }
@@ -90,7 +90,8 @@ class BatchDealer : public BatchSource {
   std::vector<LabelRange> label_ranges_;
   int64_t batches_ = 0;
   bool restored_ = false;
-  // True if a pass over the data ended with a batch of the last round other than the round's last one.
+  // True if a pass over the data ended inside of the last round (the batches of a step), not with the round's last
+  // batch.
   bool round_ends_pass_ = false;
 };
 

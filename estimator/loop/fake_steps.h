@@ -1,4 +1,4 @@
-// Fakes of what a StepLoop calls: a source of rounds without content, and a runner whose steps have given losses. For
+// Fakes of what a StepLoop calls: a source of batches without content, and a runner whose steps have given losses. For
 // tests of hooks and loops alone; the Estimator's tests run compiled graphs.
 #ifndef TANDEM_ESTIMATOR_LOOP_FAKE_STEPS_H_
 #define TANDEM_ESTIMATOR_LOOP_FAKE_STEPS_H_
@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// A source of `rounds` rounds with `examples` examples each; -1: it never ends.
+// A source of batches for `rounds` steps with `examples` examples each; -1: it never ends.
 class CountedSource : public BatchSource {
  public:
   explicit CountedSource(int64_t rounds, int64_t examples = 4) : left_(rounds), examples_(examples) {}
@@ -67,7 +67,7 @@ class ScriptedRunner : public StepRunner {
   std::vector<Seen> requests;
   std::string origin = "dense/Log at model.cc:12";
   bool wants_next = false;
-  std::vector<int64_t> prefetched;  // number of examples of each round that was prefetched
+  std::vector<int64_t> prefetched;  // number of examples in the batches of each prefetched step
   std::function<void()> on_run;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// Returns the seed of a round outside of training. Random numbers follow from the seed and the global step, which does
-// not change there, so the seed must differ from round to round.
+// Returns the seed of a step outside of training; `round` is the step's number. Random numbers follow from the seed and
+// the global step, which does not change there, so the seed must differ from step to step.
 inline int64_t SeedOfRound(int64_t seed, int64_t round) {
   if (round == 0) return seed;
   const std::array<int64_t, 2> key = {seed, round};

@@ -19,8 +19,8 @@
 namespace tandem {
 namespace {
 
-// After so many rounds without examples in a row, the loop fails, even if the input has examples but filters out nearly
-// all.
+// If the input returns batches without examples for so many steps in a row, the loop fails, even if the input has
+// examples but filters out nearly all.
 constexpr int64_t kMaxEmptyRounds = 100000;
 
 std::string HookName(const SessionRunHook& hook) {
@@ -71,11 +71,12 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   return first;
 }
 
-// Draws the next round that has an example; returns false at the end of the input. A round without examples, which a
-// Map that removes rows may produce, is skipped, because it has no loss and means over no examples are undefined. If a
-// signal arrives meanwhile and this process trains alone, returns true with an empty round.
+// Draws rounds (the batches of one step) until one has an example; returns false at the end of the input. A round
+// without examples, which a Map that removes rows may produce, is skipped, because it has no loss and means over no
+// examples are undefined. If a signal arrives meanwhile and this process trains alone, returns true with an empty
+// round.
 absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, BatchRound* round) {
-  // All workers must skip the same rounds. So with several workers, a signal that only one of them has received does
+  // All workers must skip the same batches. So with several workers, a signal that only one of them has received does
   // not end this loop.
   const bool alone = !options.agree;
   for (int64_t skipped = 0; !(alone && options.signalled && options.signalled()); ++skipped) {

@@ -128,7 +128,7 @@ class StepLoop {
   RunContext context_;
   LoopResult result_;
   int64_t rounds_ = 0;
-  int64_t begin_ = 0;  // time at which the loop began
+  int64_t begin_ = 0;  // time at which the loop began, in nanoseconds
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<StallWatch::Activity> input_;
 

@@ -103,8 +103,8 @@ class RunContext {
   // Repeat (and Parts) after Batch no step has batches of two passes. To know at the last step that an epoch is over,
   // this may draw the next batch, and waits for it. All workers that share an input get the same answer. A worker with
   // an input of its own (AutoShard::kOff, kFile) gets the answer for that input, and with parameter servers a worker
-  // gets that for the round its batches belong to. If the last batches of a pass have no examples, no step is made of
-  // them, and no step ends the pass. Returns false outside of AfterRun.
+  // gets that for the batches that were drawn for all workers together with its own. If the last batches of a pass have
+  // no examples, no step is made of them, and no step ends the pass. Returns false outside of AfterRun.
   bool ends_pass() { return ends_pass_ && ends_pass_(); }
   void set_ends_pass(std::function<bool()> ends_pass) { ends_pass_ = std::move(ends_pass); }
 

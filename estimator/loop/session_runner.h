@@ -42,7 +42,7 @@ class SessionRunner : public StepRunner {
 
  private:
   StepInputs InputsFor(const StepRequest& request) const;
-  StepInputs InputsOf(const BatchRound& round) const;  // leaves the scalars empty
+  StepInputs InputsOf(const BatchRound& round) const;  // returns inputs whose scalars are not set yet
   void PrefetchThread();
 
   std::shared_ptr<const Executable> executable_;
@@ -56,7 +56,7 @@ class SessionRunner : public StepRunner {
   StepInputs to_prefetch_;  // batches to copy; empty if there are none
   bool stop_ = false;
   std::thread prefetch_thread_;
-  bool no_prefetch_thread_ = false;  // the system could not create the thread
+  bool no_prefetch_thread_ = false;  // true: the system could not create the thread
 };
 
 }  // namespace tandem

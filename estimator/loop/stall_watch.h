@@ -43,7 +43,7 @@ class StallWatch {
 
     StallWatch* const watch_;
     const std::string what_;
-    std::atomic<int64_t> since_{0};  // time of Begin; 0 if not running
+    std::atomic<int64_t> since_{0};  // time of Begin in nanoseconds; 0 if the activity is not running
     std::atomic<bool> named_{false};
   };
 

@@ -21,9 +21,9 @@ class Tracer;  // defined in estimator/trace/tracer.h
 // The batches of one step. replicas[r][i] is component i of the batch of this process's replica r, [rows, ...]; rows
 // may be 0.
 struct BatchRound {
-  std::vector<std::vector<HostTensor>> replicas;  // the replicas of this process
-  std::vector<int64_t> rows;                      // of every replica of the step, also of other processes
-  int64_t examples = 0;                           // sum of rows
+  std::vector<std::vector<HostTensor>> replicas;  // batches of this process's replicas
+  std::vector<int64_t> rows;                      // rows in the batch of each replica of the step, over all processes
+  int64_t examples = 0;                           // sum of `rows`
 };
 
 class BatchSource {
@@ -31,11 +31,10 @@ class BatchSource {
   virtual ~BatchSource() = default;
   // Sets `round` to the batches of the next step; returns false at the end of the input.
   virtual absl::StatusOr<bool> Next(BatchRound* round) = 0;
-  // If the round that Next will return is ready, sets `round` to its tensors, which are not checked yet, and returns
-  // true.
+  // If the batches that Next will return are ready, sets `round` to their tensors, which are not checked yet, and
+  // returns true.
   virtual bool Peek(BatchRound* round) { return false; }
-  // True if the round that Next returned last ends a pass over the input, as Iterator::ends_pass says of one of its
-  // batches.
+  // True if the batches that Next returned last end a pass over the input, as Iterator::ends_pass says of one of them.
   virtual bool ends_pass() { return false; }
   // Returns the source's speed so far, for a trace: members of a JSON object, without its braces.
   virtual std::string TraceArgs() const { return ""; }
@@ -64,7 +63,8 @@ class StepRunner {
   virtual absl::StatusOr<StepOutcome> Run(const StepRequest& request) = 0;
   // True if Prefetch makes steps faster.
   virtual bool WantsNext() const { return false; }
-  // Announces the round after that of the next Run, so that copying it to the devices may begin. Returns at once.
+  // Announces the batches of the step after the next Run, so that copying them to the devices may begin. Returns at
+  // once.
   virtual void Prefetch(const BatchRound& round) {}
   // Returns the first op with a NaN or infinity in that step, with its source line; "" if there is none.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) = 0;

@@ -1,4 +1,4 @@
-// WorkerInput: the batches of a worker's steps, and its position among them.
+// WorkerInput: the batches of a worker's steps, and the worker's position in its input.
 #ifndef TANDEM_ESTIMATOR_LOOP_WORKER_INPUT_H_
 #define TANDEM_ESTIMATOR_LOOP_WORKER_INPUT_H_
 

@@ -23,7 +23,8 @@ class Labels {
   Labels(Tensor only) : by_name_(only.graph(), {}), only_(std::move(only)) {}  // NOLINT: as a Tensor is passed on
 
   operator const Tensor&() const { return only_; }  // NOLINT: most models have one
-  // Returns a poisoned tensor for an unknown name, and in mode predict; the graph then has an error that says so.
+  // Returns a poisoned tensor (using it is an error) for an unknown name, and in mode predict; the graph then has an
+  // error that says so.
   Tensor operator[](NameArg name) const;
   bool Has(absl::string_view name) const { return by_name_.Has(name); }
   std::vector<std::string> names() const { return by_name_.names(); }

@@ -230,7 +230,7 @@ absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& 
   TD_ASSIGN_OR_RETURN(executable_, CompileGraph(*graph_, ModeName(mode_), options));
   options_ = options;
   ++times_compiled_;
-  runner_ = nullptr;  // the runner runs the executable that was replaced
+  runner_ = nullptr;  // the runner still runs the old executable
   return absl::OkStatus();
 }
 
@@ -258,7 +258,7 @@ std::vector<ModelSummary> ModeProgram::summaries() const {
     std::string variable;
     std::pair<int, int> value;
   };
-  std::map<std::string, Shown> shown;  // by the name of the op that marks the value
+  std::map<std::string, Shown> shown;  // by the name of the op that marks the value for a summary
   for (const GraphNode& node : nodes) {
     if (node.operands.size() != 1) continue;
     const GraphNode::Operand& operand = node.operands[0];
@@ -267,7 +267,7 @@ std::vector<ModelSummary> ModeProgram::summaries() const {
   std::map<std::pair<int, int>, std::string> first;  // for each value, the first op that marks it
   for (ModelSummary& summary : summaries) {
     const auto of_value = shown.find(summary.op);
-    if (of_value == shown.end()) continue;  // the summary shows a text
+    if (of_value == shown.end()) continue;  // the summary shows a text, not a value
     summary.variable = of_value->second.variable;
     // If several summaries show one value, all of them read the output of the first one.
     summary.op = first.emplace(of_value->second.value, summary.op).first->second;

@@ -73,9 +73,10 @@ class ModeProgram {
   // Returns the values of step scalars that model_fn gave, such as a learning rate. The executable does not contain
   // them.
   std::map<std::string, double> scalar_defaults() const;
-  // Returns these values as a text, such as "learning_rate: 0.5". It must be the same in all processes of a job.
+  // Returns the values of scalar_defaults() as a text, such as "learning_rate: 0.5". It must be the same in all
+  // processes of a job.
   std::string NumbersText() const;
-  SessionRunner& runner() { return *runner_; }  // only after Bind
+  SessionRunner& runner() { return *runner_; }  // may be called only after Bind
   const Executable& executable() const { return *executable_; }
   std::shared_ptr<const Executable> shared_executable() const { return executable_; }
   int64_t times_compiled() const { return times_compiled_; }
@@ -91,10 +92,10 @@ class ModeProgram {
   Mode mode_;
   std::vector<ComponentSpec> components_;
   std::unique_ptr<GraphBuilder> graph_;
-  Params params_;  // given to model_fn; its hooks may still read values
+  Params params_;  // the params passed to model_fn, whose hooks may still read values
   std::unique_ptr<EstimatorSpec> spec_;
   std::set<std::string> spec_outputs_;
-  CompileOptions options_;  // with which executable_ was compiled
+  CompileOptions options_;  // the options that executable_ was compiled with
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;
   std::map<std::string, std::string> bound_;  // the `names` that runner_ was bound with

@@ -53,7 +53,7 @@ class ModePrograms {
   struct Place {
     const DistributionStrategy& strategy;
     std::vector<std::string> devices;
-    int64_t batch = 0;  // rows of each device
+    int64_t batch = 0;  // rows of the batch of each device
     StepPart part;
     int processes_here = 1;  // number of processes that share this machine's processors
   };
@@ -64,7 +64,7 @@ class ModePrograms {
 
  private:
   const ModelFn model_fn_;
-  const std::vector<std::string> labels_;  // from InputSpec.labels
+  const std::vector<std::string> labels_;  // names of the labels, from InputSpec.labels
   const RunConfig& config_;
   const Params& params_;
   const bool temporary_model_dir_;

@@ -17,7 +17,7 @@ namespace tandem {
 absl::Status CheckVariables(const ModeProgram& program, const VariableStore& store,
                             const std::vector<const ModeProgram*>& others);
 
-// Does the same for two programs whose variables are not in memory yet.
+// Like CheckVariables, for two programs whose variables are not in memory yet.
 absl::Status CheckSameVariables(const ModeProgram& program, const ModeProgram& other);
 
 }  // namespace tandem

@@ -16,7 +16,7 @@ absl::string_view BytesOf(const HostTensor& tensor) {
   return {static_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.byte_size())};
 }
 
-// StringStringEntryProto.
+// Encodes a StringStringEntryProto.
 std::string EncodeEntry(absl::string_view key, absl::string_view value) {
   std::string entry;
   wire::AppendBytes(1, key, &entry);
@@ -80,7 +80,7 @@ void AppendHeader(uint32_t field, uint64_t size, std::string* out) {
   wire::AppendVarint(size, out);
 }
 
-// Adds the weight to the file of weights; returns where it is.
+// Adds the weight to the file of weights; returns the fields of its TensorProto that say where it is.
 std::string AddToData(const HostTensor& value, const std::string& data_name, FileImage* data) {
   const int64_t size = data->size(), offset = (size + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
   if (offset > size) data->pieces.push_back({kZeros, static_cast<size_t>(offset - size)});
@@ -94,7 +94,8 @@ std::string AddToData(const HostTensor& value, const std::string& data_name, Fil
   return fields;
 }
 
-// Encodes a weight, as a field of the graph, but for its elements if they are in the model: those follow.
+// Encodes a weight as a field of the graph. If the weight's elements are in the model's file, the caller must append
+// them to the result; otherwise adds them to `data`.
 std::string EncodeInitializer(const Initializer& initializer, const std::string& data_name, FileImage* data) {
   const HostTensor& value = initializer.value;
   std::string tensor, field;
@@ -112,7 +113,7 @@ std::string EncodeInitializer(const Initializer& initializer, const std::string&
   return field + tensor;
 }
 
-// Weights are in the model if `data_name` is empty.
+// Encodes the model. Large weights go to a file called `data_name` or, if that is empty, are in the model's file.
 ModelImage Encode(const Model& model, const std::string& data_name) {
   ModelImage image;
   FileImage graph;

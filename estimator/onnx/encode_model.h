@@ -1,7 +1,7 @@
 // Encodes ONNX models as files have them: a ModelProto of onnx.proto.
 //
 // This code replaces protobuf's: generated code would register onnx.proto a second time in a process that has libonnx,
-// which ends it. The numbers of fields are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+// which aborts the process. The numbers of fields are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 #ifndef TANDEM_ESTIMATOR_ONNX_ENCODE_MODEL_H_
 #define TANDEM_ESTIMATOR_ONNX_ENCODE_MODEL_H_
 
@@ -15,12 +15,12 @@
 
 namespace tandem::onnx {
 
-// The largest file that protobuf's readers take.
+// Bytes of the largest file that protobuf's readers accept.
 inline constexpr int64_t kMaxModelBytes = (int64_t{1} << 31) - 1;
-// Weights in a file of their own begin at multiples of it: the size of a page, as ONNX advises.
+// Weights in a file of their own begin at multiples of so many bytes, the size of a page, as ONNX advises.
 inline constexpr int64_t kDataAlignment = 4096;
 
-// A file as pieces to be written one after another. They point into the image, the model and static memory.
+// A file as pieces to be written one after another. The pieces point into the image, the model and static memory.
 struct FileImage {
   std::deque<std::string> texts;
   std::vector<absl::string_view> pieces;
@@ -30,7 +30,7 @@ struct FileImage {
 
 struct ModelImage {
   FileImage model;
-  FileImage data;  // without pieces if all weights are in the model
+  FileImage data;  // the file of weights; without pieces if all weights are in the model
 };
 
 enum class WeightsPlace { kModel, kData };

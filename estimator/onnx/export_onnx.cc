@@ -67,7 +67,7 @@ absl::Status Write(Env* env, const std::string& file, const onnx::Model& model, 
   const std::string data_name = BaseName(file) + ".data";
   const auto place = external_data ? onnx::WeightsPlace::kData : onnx::WeightsPlace::kModel;
   const onnx::ModelImage image = onnx::EncodeModel(model, place, data_name);
-  // The weights first: a model is never there without them.
+  // Writes the weights first, so that the model's file never exists without them.
   if (!image.data.pieces.empty()) {
     TD_RETURN_IF_ERROR(WritePieces(env, JoinPath(DirName(file), data_name), image.data));
   }

@@ -95,7 +95,7 @@ std::optional<bool> InputProgress::AtEnd(int64_t rank, const std::function<bool(
     if (!(here && worker->second.at_end) && may_come(other)) known = false;
   }
   if (!known) return std::nullopt;
-  // Remembers until a worker makes a step that it was told so. A worker that has not received the answer may ask again.
+  // Records that this answer was given, until a worker makes a step: a worker that has not received it may ask again.
   for (auto& [other, worker] : known_) worker.all_at_end = worker.at_end;
   return !keep_ends_;
 }

@@ -12,8 +12,8 @@
 
 namespace tandem {
 
-// A worker sends its input position with some of its updates only. So the known position may be that after an earlier
-// update, and then the number of updates since is known too.
+// A worker sends its input position with only some of its updates. So the last position received may belong to an
+// earlier update, and this class also counts the updates since then.
 class InputProgress {
  public:
   // Ranks are 0 to `workers` - 1; all calls must use such ranks.
@@ -25,21 +25,23 @@ class InputProgress {
   void Update(int64_t rank, const parameters::Exchange& exchange);
   void Leave(int64_t rank, const parameters::Leave& leave);
 
-  // True if the position after the last update of a rank is known, and the rank has announced that with its next update
-  // too.
+  // True if the position after the worker's last update is known, and the worker has announced that it sends one with
+  // its next update too. Also true for a worker of which nothing is known.
   bool Exact(int64_t rank) const;
-  // True if number `update` of a rank is among the updates that `until` asks for.
+  // `until` has a number of updates for each of some workers. True if update number `update` of worker `rank` is among
+  // them.
   static bool Asked(const google::protobuf::RepeatedPtrField<parameters::Progress>& until, int64_t rank,
                     int64_t update);
-  // True if the rank in `until` has made the updates that `until` asks for, or if another process has taken its place.
+  // True if the worker that `until` names has made as many updates as `until` says, if another process has taken its
+  // place, or if nothing is known of it.
   bool Reached(const parameters::Progress& until) const;
-  // Returns the progress of all known ranks, sorted by rank.
+  // Returns what is known of all workers, sorted by rank; without their positions if `positions` is false.
   google::protobuf::RepeatedPtrField<parameters::Progress> All(bool positions) const;
 
-  // Notes that the input of a rank had ended at the position where its training began. If the inputs of all ranks had,
-  // returns whether they start again, and gives all ranks the same answer until each makes a step. If another rank has
-  // made a step, returns false. Returns nothing as long as neither is known. `may_come` returns true if a rank that has
-  // not asked may still do so.
+  // Notes that the input of worker `rank` had ended at the position where its training began. If the inputs of all
+  // workers had ended so, returns whether they start again, and gives all workers the same answer until each makes a
+  // step. If another worker has made a step, returns false. Returns nothing as long as neither is known. `may_come`
+  // returns true if a worker that has not asked may still do so.
   std::optional<bool> AtEnd(int64_t rank, const std::function<bool(int64_t rank)>& may_come);
   // If set to true, inputs that had ended at the start of a training do not start again.
   void set_keep_ends(bool keep) { keep_ends_ = keep; }
@@ -47,12 +49,12 @@ class InputProgress {
  private:
   struct Worker {
     parameters::Progress progress;
-    bool next_too = false;  // it has announced a position for its next update
+    bool next_too = false;  // the worker has announced a position for its next update
     // The following is about the worker's training number `training`.
     int64_t training = 0;
     bool stepped = false;     // the worker has made an update
-    bool at_end = false;      // its input had ended at the start, or it has left the training
-    bool all_at_end = false;  // it was told that the inputs of all workers had ended
+    bool at_end = false;      // its input had ended at the start of the training, or it has left the training
+    bool all_at_end = false;  // the worker was told that the inputs of all workers had ended
   };
 
   Worker& Of(int64_t rank);

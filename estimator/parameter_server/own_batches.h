@@ -27,8 +27,8 @@ struct InputPosition {
   static InputPosition FromText(absl::string_view text);
 };
 
-// Draws rounds from `all`, which have the batches of all workers' replicas, and keeps this worker's batches. Skips
-// rounds in which this worker has no examples.
+// Draws the batches of all workers' replicas from `all` and keeps this worker's. Skips the batches for a step if this
+// worker has no examples in them.
 class OwnBatches : public BatchSource {
  public:
   // `all` must outlive this object.
@@ -38,7 +38,7 @@ class OwnBatches : public BatchSource {
   bool ends_pass() override { return all_.ends_pass(); }
   std::string TraceArgs() const override { return all_.TraceArgs(); }
 
-  // Returns the position after the last round.
+  // Returns the position in the input after the batches that were drawn last.
   absl::StatusOr<InputPosition> Position() const;
   // FailedPrecondition for a position in another input.
   absl::Status Restore(const InputPosition& position);

@@ -18,7 +18,7 @@ struct Arrival {
   const PlacedPart* part;
   PartMemory memory;
   RowLayout layout;
-  std::optional<int64_t> count;  // number of rows that are sent; not set: all, as one tensor
+  std::optional<int64_t> count;  // number of rows that are sent; not set: all rows, as one tensor
 
   size_t bytes() const { return count.has_value() ? layout.packed_bytes(*count) : static_cast<size_t>(memory.bytes); }
 };

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMinBytes = 16 << 10;  // smaller tensors are sent whole
+constexpr int64_t kMinBytes = 16 << 10;  // bytes; smaller tensors are sent whole
 constexpr int64_t kMinRowBytes = 16;
 
 bool IsZero(const char* row, int64_t bytes) {

@@ -25,7 +25,7 @@ struct RowLayout {
   int64_t row_bytes = 0;
 
   size_t bytes() const { return static_cast<size_t>(rows * row_bytes); }
-  // Returns the number of bytes in which so many rows are sent.
+  // Returns the number of bytes that PackRows makes of so many rows.
   size_t packed_bytes(int64_t count) const { return static_cast<size_t>(count * (row_bytes + kNumberBytes)); }
   // True if sending so many rows takes at most 3/4 of the bytes of the whole tensor.
   bool IsWorth(int64_t count) const { return packed_bytes(count) <= bytes() / 4 * 3; }
@@ -41,8 +41,8 @@ std::optional<RowNumbers> NonZeroRows(const void* tensor, const RowLayout& layou
 
 // Returns the numbers of the rows, 32 bits each, followed by the rows.
 std::string PackRows(const void* tensor, const RowLayout& layout, const RowNumbers& numbers);
-// Packs rows that are sent in place of tensor number `tensor` of a message, and adds their description to `heads`.
-// Returns the bytes, which are owned by `packed`.
+// Packs the rows `numbers` of `values`, to be sent in place of all of tensor number `tensor` of a message, and adds
+// their description to `heads`. Returns the bytes, which are owned by `packed`.
 ByteRange SendRows(int64_t tensor, const void* values, const RowLayout& layout, const RowNumbers& numbers,
                    google::protobuf::RepeatedPtrField<parameters::Rows>* heads, std::list<std::string>* packed);
 // Reads `count` rows and writes them to `tensor`, whose other rows do not change. `reader` must have
@@ -50,7 +50,8 @@ ByteRange SendRows(int64_t tensor, const void* values, const RowLayout& layout, 
 // exist.
 absl::Status UnpackRows(FrameReader& reader, const RowLayout& layout, int64_t count, void* tensor, RowNumbers* numbers);
 
-// Records at which version each row of a variable has changed last. Has a copy of the variable, to compare with.
+// Records at which version (a step of the server) each row of a variable has changed last. Keeps a copy of the
+// variable, to compare with.
 class RowVersions {
  public:
   // All rows count as changed at `version`.

@@ -10,11 +10,12 @@
 
 namespace tandem {
 
-// Makes a step with `worker`, which runs the worker's part, and then exchanges values with the servers. The outcome's
-// global step is the servers' number of updates. A step that is not finite is not sent.
+// Makes a step: `worker` computes the worker's part, and `variables` sends the results to the servers and reads the new
+// values. The outcome's global step is the servers' number of updates. A step that is not finite is not sent.
 class ServedRunner : public StepRunner {
  public:
-  // Both arguments must outlive this object; `variables` must have begun when steps are made.
+  // Both arguments must outlive this object. Before the first step, ServedVariables::Begin must have connected
+  // `variables` to the servers.
   ServedRunner(SessionRunner* worker, ServedVariables* variables) : worker_(*worker), variables_(*variables) {}
 
   absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;

@@ -37,7 +37,7 @@ Clock::time_point In(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// After sending a position, a worker computes this many times as long as sending it took before it sends the next.
+// A worker sends its next input position only after so many times the seconds that sending the last one took.
 constexpr double kTimesItsCost = 300;
 constexpr double kMostSecondsBetweenPositions = 10;
 constexpr double kBytesPerSecond = 1e9, kMostGrowth = 1.5;
@@ -85,7 +85,7 @@ struct ServedVariables::Server {
   std::unique_ptr<ServerConnection> connection;
   parameters::Request hello;
   std::vector<PlacedPart> variables;  // all parts that are placed on this server
-  std::vector<std::string> sent;      // the program's outputs that are sent to it, by number
+  std::vector<std::string> sent;      // the program's outputs that are sent to this server, by number
   std::vector<PlacedPart> reads;      // the parts of variables that the program uses
   std::vector<PlacedPart> updated;    // the parts in `reads` that steps change
 };
@@ -202,7 +202,7 @@ absl::Status ServedVariables::LookFirst(Server& server) {
     TD_ASSIGN_OR_RETURN(const bool over, std::exchange(look_, nullptr)());
     if (over) stop_ = std::make_unique<Request>(StopRequest(Wish::kStop));
   }
-  // The answer has the step of a server without values, of which this object must not take note.
+  // The answer comes from a server without values and has no valid step, so it is not passed to Note.
   return stop_ != nullptr ? server.connection->Ask(*stop_).status() : absl::OkStatus();
 }
 
@@ -264,8 +264,8 @@ absl::Status ServedVariables::AddPosition(parameters::Exchange* exchange) {
   TD_ASSIGN_OR_RETURN(std::string position, position_());
   const double cost = std::chrono::duration<double>(Clock::now() - now).count() +
                       static_cast<double>(position.size()) / kBytesPerSecond;
-  // The time may include time in which another process had the processor, so a single one makes the estimate grow only
-  // a little.
+  // `cost` may include time in which another process had the processor, so a single measurement makes the estimate grow
+  // only a little.
   position_cost_ = position_cost_ > 0 ? std::min(cost, kMostGrowth * position_cost_) : cost;
   next_position_ = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                              std::min(kTimesItsCost * position_cost_, kMostSecondsBetweenPositions)));
@@ -344,8 +344,8 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   if (!absl::IsUnavailable(status)) return status;
   TD_LOG(WARNING) << "Lost " << server.name << " (" << status.message() << "); waiting for it for "
                   << options_.deadline_seconds << " s.";
-  // A signal does not interrupt the chief while it sends values, because the chief's last checkpoint gets the servers'
-  // values.
+  // A signal does not interrupt the chief while it sends its values to a server that is back, because the chief's last
+  // checkpoint gets the servers' values.
   const absl::Status met = Meet(server, options_.deadline_seconds, /*giving_ends=*/nullptr);
   if (absl::IsCancelled(met)) return Annotate(status, "", "; a signal ended the wait for it");
   TD_RETURN_IF_ERROR(met);
@@ -382,9 +382,9 @@ absl::Status ServedVariables::ReadAll() {
   std::vector<absl::Status> of_server;
   Cut cut;
   bool held = options_.rank == 0;
-  // Server 0 answers when it has the workers' positions, which come with updates. A worker that is too far ahead makes
-  // no update as long as any server lets it wait for the chief. So the other servers are told first that the chief is
-  // going to read. Lost servers are noticed below.
+  // Server 0 answers the request Hold when it has the workers' positions, which come with updates. A worker that is too
+  // far ahead makes no update as long as any server makes it wait for the chief. So the other servers are told first
+  // that the chief is going to read, which lets such a worker go on. Lost servers are noticed below.
   for (size_t i = 1; held && i < servers_.size(); ++i) {
     AskOnce(servers_[i], HoldRequest(/*seconds=*/0)).status().IgnoreError();
   }
@@ -469,8 +469,8 @@ absl::Status ServedVariables::WaitForOthers(int64_t training, bool here_only) {
   if (servers_.empty()) return absl::OkStatus();
   const Clock::time_point begin = Clock::now();
   while (true) {
-    // Only the answer of server 0 counts. The other servers are asked too, because asking a server that was lost gives
-    // it its values back.
+    // Only the answer of server 0 counts. The other servers are asked too, because the chief sends its values again to
+    // a server that was lost, and notices the loss only when it asks.
     bool left = false;
     for (Server& server : servers_) {
       Request request;

@@ -27,7 +27,7 @@ class ServerConnection {
                    const Credentials& credentials);
   ~ServerConnection();
 
-  // Sends `request` and the bytes of `tensors`, which must stay until End has returned.
+  // Sends `request` and the bytes of `tensors`, which must stay valid until End has returned.
   absl::Status Begin(const parameters::Request& request, absl::Span<const ByteRange> tensors);
   // Waits for the answer, at most `seconds`. Unavailable if none comes or the server is gone; Cancelled as soon as
   // `interrupted`, if it is given, returns true; otherwise the status that the server answers with. `tensors`, if it is
@@ -45,7 +45,7 @@ class ServerConnection {
   void GiveUp();
   absl::Status Lost(absl::string_view why);
   void Finish();
-  // Returns Lost with gRPC's reason for the end of the connection.
+  // Returns the error for a lost server (Lost), with gRPC's reason for the end of the connection.
   absl::Status Gone(absl::string_view what);
   // Waits until all events of `bits` have happened. Returns false if one failed or `end` is reached before.
   bool WaitFor(int bits, gpr_timespec end);
@@ -59,7 +59,7 @@ class ServerConnection {
   grpc::ByteBuffer sent_, received_;
   grpc::Status end_;
   bool started_ = false, lost_ = false, finishing_ = false;
-  int pending_ = 0, failed_ = 0;  // sets of events, a bit for each
+  int pending_ = 0, failed_ = 0;  // sets of events, a bit for each: awaited and failed ones
 };
 
 }  // namespace tandem

@@ -155,8 +155,8 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
     case Request::kOthersLeft: {
       TD_RETURN_IF_ERROR(CheckChief(connection));
       const bool left = OthersHaveLeft(request.others_left());
-      // When the other workers have left, the request to stop is done, and the next training needs one of its own. The
-      // chief goes by the answer of server 0, so only server 0 drops the request.
+      // Once the other workers have left the training, nobody is left to stop, and the next training needs a request to
+      // stop of its own. The chief relies on the answer of server 0, so only server 0 drops the request.
       if (left && options_.index == 0) stop_.reset();
       Reply reply = NewReply(connection);
       reply.set_others_left(left);

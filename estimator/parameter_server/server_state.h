@@ -73,14 +73,14 @@ class ServerState {
     int64_t in_training = 0;  // number of the training that the worker is in
     std::string who;
     std::vector<std::string> updated;  // variables that the worker reads and steps change
-    int64_t read_step = 0;             // step of the values that it got last
-    int64_t updated_step = -1;         // step at which it last got all of `updated`; -1 if never
-    bool training = false;             // the worker makes steps
-    bool ahead = false;                // its last answer had no values, because it has made too many steps
-    bool will_read = false;            // it will get values before it computes its next gradient
-    std::string replaced_by;           // the worker that has replaced it; empty if none has
+    int64_t read_step = 0;             // step of the values that the worker got last
+    int64_t updated_step = -1;         // step at which the worker last got all of `updated`; -1 if never
+    bool training = false;             // true: the worker makes steps
+    bool ahead = false;                // the worker's last answer had no values, because it has made too many steps
+    bool will_read = false;            // the worker will get values before it computes its next gradient
+    std::string replaced_by;           // name of the worker that has replaced this one; empty if none has
   };
-  // A value that workers send.
+  // A value that workers send with each update, such as a gradient.
   struct Sent {
     VariableInfo info;
     RowLayout layout;
@@ -101,7 +101,7 @@ class ServerState {
     bool wants_positions;
     bool holds = false;  // true: updates are held back, until `end` at most
     Clock::time_point end;
-    google::protobuf::RepeatedPtrField<parameters::Progress> until;  // updates that are made nevertheless
+    google::protobuf::RepeatedPtrField<parameters::Progress> until;  // updates that are made in spite of `holds`
   };
   // An update that is held back during a cut.
   struct Held {
@@ -140,13 +140,13 @@ class ServerState {
   // Returns how many updates were made since the worker that is furthest behind got its values. The worker of
   // `connection` is not considered.
   int64_t StalenessOfOthers(int64_t connection) const;
-  // True if the chief has asked the workers in that training to stop. A normal stop is for the chief's training and
-  // earlier ones; a stop because of a signal is for all.
+  // True if the chief has asked the workers in training number `training` to stop. A normal stop is for the chief's
+  // training and earlier ones; a stop because of a signal is for all.
   bool IsStopped(int64_t training) const;
   bool OthersHaveLeft(const parameters::OthersLeft& asked) const;
   bool IsHere(int64_t rank) const;
   bool IsHeld(int64_t connection, int64_t update) const;
-  // True if the position after the last update is known for each worker that makes steps.
+  // True if the input position after its last update is known of each worker that makes steps.
   bool PositionsAreKnown() const;
   // Makes the updates that need no longer be held back; returns whether there were any.
   bool UpdateHeld();
@@ -157,10 +157,11 @@ class ServerState {
 
   const ServerOptions options_;
   const std::shared_ptr<VariableStore> store_;
-  std::unique_ptr<Session> session_;                 // null if this server updates nothing
-  std::vector<Sent> sent_;                           // values that workers send, by their numbers in the program
-  std::vector<std::string> updated_;                 // variables that steps change
-  std::map<std::string, RowVersions> row_versions_;  // of variables with the shape of a value that was sent by rows
+  std::unique_ptr<Session> session_;  // null if this server updates nothing
+  std::vector<Sent> sent_;            // values that workers send, by their numbers in the program
+  std::vector<std::string> updated_;  // variables that steps change
+  // By name, for variables with the shape of a value that was sent by rows.
+  std::map<std::string, RowVersions> row_versions_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -16,7 +16,7 @@ namespace tandem {
 namespace {
 
 constexpr char kFormat[] = "tandem-run-1";
-// Limits, since the file may come from anybody.
+// The largest numbers that are accepted from a file, which may come from anybody.
 constexpr int64_t kMostReplicas = 1 << 16, kMostLanes = 1 << 20;
 
 using Json = nlohmann::ordered_json;

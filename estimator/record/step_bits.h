@@ -30,8 +30,8 @@ struct StepBits {
   bool operator==(const StepBits& other) const { return Word() == other.Word(); }
 };
 
-// Takes the samples. They depend on the step's number and the data alone, not on threads or on how the replicas are
-// spread over processes.
+// Takes the samples of a step's input and variables. They depend on the step's number and the data alone, not on
+// threads or on how the replicas are spread over processes.
 class StepSampler {
  public:
   // `variables` are those of the program, in `store`. On GPUs they are not sampled.

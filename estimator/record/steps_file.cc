@@ -40,7 +40,7 @@ absl::StatusOr<std::optional<RecordedSteps>> ReadRecordedSteps(Env* env, const s
   const absl::StatusOr<std::string> bytes = env->ReadFile(path);
   if (absl::IsNotFound(bytes.status())) return std::nullopt;
   TD_RETURN_IF_ERROR(bytes.status());
-  // A power failure came before the header was written.
+  // The header is not complete, for example because a power failure came before it was written.
   if (bytes->size() < kHeaderBytes) return std::nullopt;
   RecordedSteps steps{.first = static_cast<int64_t>(NumberAt(*bytes, kMagicBytes))};
   if (std::memcmp(bytes->data(), kMagic, kMagicBytes) != 0 || steps.first < 0) {

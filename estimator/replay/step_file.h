@@ -23,8 +23,8 @@ inline constexpr char kStepEntry[] = "@step";
 struct StepFile {
   int64_t step = -1;  // -1 if the archive is not from a replay
   std::string run;    // the run's model_dir
-  // Names of tensors with texts about them. Tensors that no op makes, such as values after the step, are not listed;
-  // they come after these.
+  // Names of tensors with texts about them. Tensors that no op makes, such as values after the step, are not listed,
+  // and count as coming after the listed ones.
   std::vector<std::pair<std::string, std::string>> order;
   std::map<std::string, HostTensor> arrays;  // the tensors, without the entry kStepEntry
 };

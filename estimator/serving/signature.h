@@ -37,13 +37,13 @@ inline constexpr char kWeightsName[] = "variables.safetensors";
 
 struct ModelSignature {
   int64_t global_step = 0;
-  std::string target;         // the processor that the program was compiled for, in the executable's words
+  std::string target;         // the processor that the program was compiled for, as the executable names it
   int64_t rows_per_step = 1;  // the most rows that the program computes at once
   std::vector<TensorSignature> inputs, outputs;
   int64_t seed = 0;                             // seed of random numbers in the program
   std::map<std::string, double> scalars;        // other step scalars of the program to which model_fn gave a value
-  std::map<std::string, double> metrics;        // of the evaluation before the export; may be empty, or NaN
-  std::map<std::string, Manifest::File> files;  // of kProgramName and kWeightsName
+  std::map<std::string, double> metrics;        // metrics of the evaluation before the export; may be empty, or NaN
+  std::map<std::string, Manifest::File> files;  // sizes and checksums of kProgramName and kWeightsName, by name
 
   // InvalidArgument if a name is not UTF-8. Equal signatures give equal texts.
   absl::StatusOr<std::string> Text() const;

@@ -47,8 +47,8 @@ class ProgramNodes {
   }
 
  private:
-  // The place of a value in memory: its space, and its index or offset there. A view of a value is another buffer with
-  // the same place.
+  // Where a value is stored: the kind of its memory, and its index or offset there. A view of a value is another buffer
+  // with the same place.
   using Place = std::pair<format::Space, uint64_t>;
   Place PlaceOf(uint32_t buffer) const {
     const format::Buffer& b = program_.buffers[buffer];
@@ -63,8 +63,8 @@ class ProgramNodes {
     return {b.dtype, Shape(b.shape.begin(), b.shape.end())};
   }
 
-  // Returns the name of the node that wrote a buffer last. For a value from outside of the program it makes a node; for
-  // the scratch of a command it returns "".
+  // Returns the name of the node that wrote a buffer last. Makes a node for a value from outside of the program;
+  // returns "" for the temporary memory of a command.
   std::string MakerOf(size_t device, uint32_t buffer) {
     if (const auto it = writers_[device].find(PlaceOf(buffer)); it != writers_[device].end()) return it->second;
     const format::Buffer& b = program_.buffers[buffer];

@@ -9,9 +9,9 @@ namespace {
 
 // Field numbers of the messages.
 constexpr uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kGraphDef = 4, kSummary = 5,
-                   kSessionLog = 7;    // fields of Event
-constexpr uint32_t kSummaryValue = 1;  // fields of Summary
-constexpr uint32_t kStatus = 1;        // fields of SessionLog
+                   kSessionLog = 7;    // field numbers of Event
+constexpr uint32_t kSummaryValue = 1;  // field numbers of Summary
+constexpr uint32_t kStatus = 1;        // field numbers of SessionLog
 constexpr uint64_t kStatusStart = 1;
 
 std::string NewEvent(double time, int64_t step) {

@@ -10,7 +10,7 @@ namespace tandem {
 
 struct ScalarSummary {
   std::string tag;
-  double value;  // the file has it as a float
+  double value;  // stored in the file as a float
 };
 
 // Returns the first event of every file. All times are seconds since 1970.

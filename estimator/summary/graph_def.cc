@@ -12,14 +12,14 @@ namespace tandem {
 namespace {
 
 // Field numbers of the messages.
-constexpr uint32_t kNode = 1, kVersions = 4;                                     // fields of GraphDef
-constexpr uint32_t kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttribute = 5;  // fields of NodeDef
-constexpr uint32_t kKey = 1, kValue = 2;                                         // fields of an entry of a map
-constexpr uint32_t kList = 1, kString = 2, kType = 6;                            // fields of AttrValue
-// The fields of ListValue, TensorShapeProto and Dim.
+constexpr uint32_t kNode = 1, kVersions = 4;                                     // field numbers of GraphDef
+constexpr uint32_t kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttribute = 5;  // field numbers of NodeDef
+constexpr uint32_t kKey = 1, kValue = 2;                                         // field numbers of an entry of a map
+constexpr uint32_t kList = 1, kString = 2, kType = 6;                            // field numbers of AttrValue
+// The field numbers of ListValue, TensorShapeProto and Dim.
 constexpr uint32_t kShapeOfList = 7, kDim = 2, kSize = 1;
-constexpr uint32_t kProducer = 1;            // fields of VersionDef
-constexpr uint64_t kProducerVersion = 1395;  // the version of TensorFlow 2.15
+constexpr uint32_t kProducer = 1;            // field numbers of VersionDef
+constexpr uint64_t kProducerVersion = 1395;  // the number for graphs of TensorFlow 2.15
 
 // Returns the number of a type in tensorflow/core/framework/types.proto.
 uint64_t TypeNumber(DType dtype) {

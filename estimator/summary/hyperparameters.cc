@@ -13,15 +13,15 @@ namespace tandem {
 namespace {
 
 // Field numbers of the messages.
-constexpr uint32_t kSessionTag = 1, kSessionTensor = 8, kSessionMetadata = 9;  // fields of Summary.Value
+constexpr uint32_t kSessionTag = 1, kSessionTensor = 8, kSessionMetadata = 9;  // field numbers of Summary.Value
 constexpr uint32_t kSessionPluginData = 1, kSessionPluginName = 1,
-                   kSessionContent = 2;  // fields of SummaryMetadata and PluginData
-// The fields of TensorProto and its shape.
+                   kSessionContent = 2;  // field numbers of SummaryMetadata and PluginData
+// The field numbers of TensorProto and its shape.
 constexpr uint32_t kSessionTensorDType = 1, kSessionTensorShape = 2, kSessionDim = 2;
-constexpr uint32_t kSessionStart = 3;  // fields of HParamsPluginData
-// The fields of SessionStartInfo and its map.
+constexpr uint32_t kSessionStart = 3;  // field numbers of HParamsPluginData
+// The field numbers of SessionStartInfo and its map.
 constexpr uint32_t kHparams = 1, kStartTime = 5, kEntryKey = 1, kEntryValue = 2;
-constexpr uint32_t kNumberValue = 2, kStringValue = 3, kBoolValue = 4;  // fields of google.protobuf.Value
+constexpr uint32_t kNumberValue = 2, kStringValue = 3, kBoolValue = 4;  // field numbers of google.protobuf.Value
 constexpr uint64_t kFloatType = 1;
 
 std::string Text(const Params::Value& value) {

@@ -14,12 +14,12 @@ namespace {
 
 // Field numbers of the messages.
 constexpr uint32_t kTag = 1, kSimpleValue = 2, kImage = 4, kHistogram = 5, kTensor = 8, kMetadata = 9;
-constexpr uint32_t kHeight = 1, kWidth = 2, kColorspace = 3, kEncodedImage = 4;  // fields of Image
+constexpr uint32_t kHeight = 1, kWidth = 2, kColorspace = 3, kEncodedImage = 4;  // field numbers of Image
 constexpr uint32_t kMin = 1, kMax = 2, kNum = 3, kSum = 4, kSumSquares = 5, kLimits = 6,
-                   kBuckets = 7;                                      // fields of HistogramProto
-constexpr uint32_t kPluginData = 1, kDataClass = 4;                   // fields of SummaryMetadata
-constexpr uint32_t kPluginName = 1;                                   // fields of PluginData
-constexpr uint32_t kDType = 1, kTensorShape = 2, kTensorStrings = 8;  // fields of TensorProto
+                   kBuckets = 7;                                      // field numbers of HistogramProto
+constexpr uint32_t kPluginData = 1, kDataClass = 4;                   // field numbers of SummaryMetadata
+constexpr uint32_t kPluginName = 1;                                   // field numbers of PluginData
+constexpr uint32_t kDType = 1, kTensorShape = 2, kTensorStrings = 8;  // field numbers of TensorProto
 constexpr uint64_t kDataClassTensor = 2, kStringType = 7;
 
 std::string Tagged(absl::string_view tag) {

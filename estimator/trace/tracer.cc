@@ -16,8 +16,8 @@
 namespace tandem {
 namespace {
 
-constexpr int kSessionTrack = 0;              // the loop's phases; the pool's threads have the tracks from 1 on
-constexpr int kCommunicationTrack = 1 << 20;  // communication, which comes after all threads
+constexpr int kSessionTrack = 0;  // track of the loop's phases; the pool's threads have the tracks from 1 on
+constexpr int kCommunicationTrack = 1 << 20;  // track of the communication, after those of all threads
 
 // Returns a JSON string with its quotes; bytes that are not UTF-8 are replaced.
 std::string Quoted(const std::string& text) {
@@ -85,7 +85,8 @@ void Tracer::AddCommand(const Executable& executable, const Program& program, co
                         int64_t global_step, double seconds) {
   const CommandLabel& label = program.labels[r.id];
   const Cost cost = ExpectedCost(program.machine, executable, label.info, r.rows, threads_);
-  // A record of a command outside of map sections stands for all devices, and all threads have worked on it.
+  // A command outside of map sections (which run once for each microbatch) has one record for all devices, and all
+  // threads have worked on it.
   const double devices = label.info.map ? 1 : executable.num_replicas();
   const double limit = LimitSeconds(cost) * devices / (label.info.map ? 1 : std::max(1, threads_));
   // A coarse clock may show no time between begin and end.
@@ -105,8 +106,8 @@ void Tracer::AddCommands(const Executable& executable, int64_t global_step) {
   if (!recording()) return;
   threads_ = std::max(threads_, static_cast<int>(commands_.threads.size()));
   const Program& program = ProgramOf(executable);
-  // Several threads may work on one global command. Its rate is computed from the time between its first begin and its
-  // last end on any thread.
+  // Several threads may work on one command that runs once for all rows (lane < 0). Its rate is computed from the time
+  // between its first begin and its last end on any thread.
   std::map<int32_t, std::pair<int64_t, int64_t>> spans;
   const auto extend = [&](const std::vector<CommandRecord>& records) {
     for (const CommandRecord& r : records) {
@@ -119,7 +120,7 @@ void Tracer::AddCommands(const Executable& executable, int64_t global_step) {
   extend(commands_.communication);
   const auto add = [&](std::vector<CommandRecord>& records, int track) {
     for (const CommandRecord& r : records) {
-      // A program that was traced before has left the record.
+      // Skips a record that another program, traced before this one, has left behind.
       if (r.id < 0 || r.id >= static_cast<int>(program.labels.size())) continue;
       int64_t taken = r.end - r.begin;
       if (auto it = spans.find(r.id); r.lane < 0 && it != spans.end()) taken = it->second.second - it->second.first;

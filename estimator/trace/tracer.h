@@ -27,7 +27,7 @@ namespace tandem {
 // The thread that runs the loop makes the calls in this order:
 //   BeginLoop  (BeginStep  AddPhase... AddCommands  EndStep)...  EndLoop
 // A loop inside of another one's step (an evaluation in a hook) is traced while that step is, but at most as many steps
-// as the window has.
+// as `options` say.
 class Tracer {
  public:
   struct Options {
@@ -45,9 +45,9 @@ class Tracer {
   // Writes the file if this step is the last one to trace.
   absl::Status EndStep();
 
-  // True if the running step is in the window. Events added outside of it are dropped.
+  // True if the running step is one of those to trace. Events added during other steps are dropped.
   bool recording() const { return !loops_.empty() && loops_.back().recording; }
-  // For Session::set_trace: null outside of the window.
+  // For Session::set_trace: null unless recording() is true.
   CommandTrace* command_trace() { return recording() ? &commands_ : nullptr; }
 
   // Adds a phase. Times are those of TraceNow(). `args` has members of a JSON object, without its braces, and may be
@@ -90,8 +90,8 @@ class Tracer {
   int64_t steps_begun_ = 0, traced_ = 0;
   int64_t runs_ = 0;  // number of program runs, which tells the runs of an inner loop apart
   CommandTrace commands_;
-  std::map<std::string, Program> programs_;  // by mode and the program's key
-  int64_t origin_ = 0;                       // the time that is 0 in the file
+  std::map<std::string, Program> programs_;  // by the program's mode and key
+  int64_t origin_ = 0;                       // the time, in nanoseconds, that is 0 in the file
   int threads_ = 0;
   bool communicates_ = false;  // there are events of communication, so the file has a track for them
   std::vector<std::string> events_;

@@ -13,7 +13,7 @@ namespace tandem {
 // Pairs of indices of one dimension, in the two tensors, whose elements belong together.
 struct RowsOfAxis {
   int axis = 0;
-  std::vector<MatchedRow> rows;  // must lie within both shapes
+  std::vector<MatchedRow> rows;  // pairs of indices, which must lie within both shapes
 };
 
 // Copies, in every dimension, the first indices, as many as both tensors have; in dimension `rows->axis` copies those

@@ -99,8 +99,8 @@ class WarmStart {
     }
   }
 
-  // Reports a problem with a name that the variables lack. If they are not all of the model's, another mode may have
-  // it, so this is only logged.
+  // Reports a problem with a name that the variables lack. If `variables` are not all variables of the model, another
+  // mode may have one of this name, so the problem is only logged.
   void Unknown(std::string problem) {
     if (whole_model_) {
       problems_.push_back(std::move(problem));
@@ -166,7 +166,7 @@ class WarmStart {
       (name == from ? same_name_ : other_name_).push_back(label);
     } else if (settings_.on_shape_mismatch == ShapeMismatch::kSkip) {
       skipped_.push_back(differs);
-      taken_.insert(from);  // keeps the report from listing it again
+      taken_.insert(from);  // keeps the report from listing the variable again
     } else if (settings_.on_shape_mismatch == ShapeMismatch::kCopyOverlap && saved.dtype == variable.dtype &&
                saved.shape.size() == variable.shape.size()) {
       TD_RETURN_IF_ERROR(TakeOverlap(variable, saved, std::nullopt));
@@ -274,7 +274,7 @@ class WarmStart {
   std::set<std::string> taken_;     // variables of the source that need no further report
   std::set<std::string> replaced_;  // expressions of var_name_replacements that have matched a name
   std::vector<std::string> problems_, chosen_;
-  // Variables for the report.
+  // Names of variables, grouped by what the report says of them.
   std::vector<std::string> same_name_, other_name_, in_part_, skipped_, absent_, not_chosen_;
 };
 

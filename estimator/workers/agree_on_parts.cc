@@ -62,7 +62,7 @@ std::vector<std::string> Unpacked(absl::string_view packed) {
   for (absl::string_view line : absl::StrSplit(packed, '\n')) {
     if (!absl::CUnescape(line, &texts.emplace_back())) texts.back() = "";
   }
-  texts.pop_back();  // what follows the last newline
+  texts.pop_back();  // removes the empty text after the last newline
   return texts;
 }
 

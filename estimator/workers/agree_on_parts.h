@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// Parts with a name, such as "the op dense/MatMul", and a text about each.
+// Parts of something, such as of a program: the name of each, such as "the op dense/MatMul", and a text about it.
 using NamedParts = std::vector<std::pair<std::string, std::string>>;
 
 // Like WorkerGroup::Agree on `key`, which stands for all parts. If it is not the same on all workers, `parts` is called

@@ -116,8 +116,8 @@ JoinedWorkers::~JoinedWorkers() {
 
 absl::Status JoinedWorkers::Ended(const absl::Status& status) {
   if (status.ok()) return status;
-  // Also aborts the process group. What GPUs share with those of other workers is then aborted too, since shutting it
-  // down needs all workers.
+  // Also aborts the process group, and with it the NCCL communicator that GPUs of several workers share: shutting that
+  // down regularly would need all workers.
   const auto give_up = [&] {
     member_->Fail(status);
     if (group_ != nullptr) group_->Abort(status);

@@ -52,7 +52,7 @@ absl::StatusOr<TensorMap> TensorsOf(const Json& table) {
 }
 
 struct Header {
-  CheckpointData data;  // with tensors that have no values yet, and without the input position
+  CheckpointData data;  // the checkpoint, with tensors that have no values yet, and without the input position
   size_t position_bytes = 0;
 };
 

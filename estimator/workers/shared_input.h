@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// Draws rounds from the dealer, which keeps the batches of this process's replicas.
+// Draws the batches of each step from the dealer, which keeps those of this process's replicas.
 class SharedInput : public WorkerInput {
  public:
   // `dealer` must outlive this object.

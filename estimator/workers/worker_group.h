@@ -43,7 +43,7 @@ class WorkerGroup {
   enum class Wish : uint8_t { kGoOn = 0, kStop, kSignal };
   struct Meeting {
     Wish wish = Wish::kGoOn;  // the greatest value that a worker asked for
-    int from = 0;             // the lowest rank that asked for it
+    int from = 0;             // the lowest rank that asked for `wish`
   };
   // Call between two steps of a loop. Returns what the workers ask for. If the chief announces an evaluation or a save
   // meanwhile, the other workers take part in it during this call, by calling `on_evaluate` or `on_save`. `scalars`
@@ -57,7 +57,7 @@ class WorkerGroup {
   // Call on all workers before an evaluation between two steps of the user's own loop. FailedPrecondition (exit code
   // 2), on all of them, if a worker makes another call.
   absl::Status MeetForEvaluation();
-  // Like AnnounceEvaluation, for a save that needs something from each worker.
+  // Like AnnounceEvaluation, for a checkpoint that needs the input position of each worker.
   absl::Status AnnounceSave();
   // Call at the end of a training; the chief calls it after the hooks' End, which may evaluate. The other workers wait
   // in this call and take part in such evaluations.
@@ -80,7 +80,7 @@ class WorkerGroup {
   };
   // Exchanges `mine` with all workers. Returns the chief's message, and what the workers ask for.
   absl::StatusOr<std::pair<Message, Meeting>> Exchange(Message mine);
-  // Takes part in what the chief has announced.
+  // Takes part in the evaluation or the save that the chief has announced.
   absl::Status Join(const Message& chiefs);
   absl::Status JoinEvaluation(uint64_t which);
 

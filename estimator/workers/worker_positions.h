@@ -16,7 +16,7 @@ namespace tandem {
 struct WorkerPositions {
   // True if the workers take batches of one input at different speeds; false if each has an input of its own.
   bool shared = false;
-  int64_t round = 0;                // if shared: number of examples in a round, which has a batch for each device
+  int64_t round = 0;                // if shared: number of examples in one step's batches of all workers
   std::vector<std::string> states;  // states of iterators, by rank; empty: the beginning
   // If shared: number of examples in all batches before each worker's position, those of other workers included.
   std::vector<int64_t> examples;

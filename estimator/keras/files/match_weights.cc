@@ -174,7 +174,8 @@ class Matcher {
       for (size_t i = 0; i < layer.cells.size(); ++i) MatchWeight(layer.cells[i], group.weights[i]);
       return;
     }
-    // The numbers differ: match by the last part of the names to find which weights are missing or superfluous.
+    // The numbers of weights differ: match by the last part of the names to find which weights are missing or
+    // superfluous.
     std::vector<const FileWeight*> rest;
     for (const FileWeight& weight : group.weights) rest.push_back(&weight);
     for (const Cell& cell : layer.cells) {

@@ -20,7 +20,7 @@ struct ModelLayer {
   std::string key;  // the group's name in files
   // The layer itself or, if the weights are those of a part of a layer, the layer that has this part.
   const LayerImpl* layer = nullptr;
-  std::vector<std::shared_ptr<WeightCell>> cells;  // its weights in the file's order
+  std::vector<std::shared_ptr<WeightCell>> cells;  // the group's weights, in the file's order
 };
 
 // Returns the layers as model.save of Keras 2 lists them: by name, a nested model as one layer, trainable weights

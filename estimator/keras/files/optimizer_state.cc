@@ -46,7 +46,8 @@ absl::StatusOr<int64_t> ReadIteration(const FileWeight& weight) {
       return dtype == DType::kInt64 ? *number->data<int64_t>() : *number->data<int32_t>();
     }
   }
-  TD_ASSIGN_OR_RETURN(const HostTensor number, weight.read(DType::kFloat32));  // a float in files from before Keras 2.1
+  // The number is a float in files from before Keras 2.1.
+  TD_ASSIGN_OR_RETURN(const HostTensor number, weight.read(DType::kFloat32));
   return static_cast<int64_t>(*number.data<float>());
 }
 

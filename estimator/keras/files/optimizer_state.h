@@ -24,8 +24,8 @@ struct OptimizerState {
 // StateSlots returns the slots of `optimizer` for the trained weights of `model`, in the order of files; none for an
 // optimizer that files cannot name.
 struct StateSlot {
-  std::string name;  // its name in Keras
-  std::string slot;  // its name in Tandem; empty: the slot's values are always zero
+  std::string name;  // the slot's name in Keras
+  std::string slot;  // the slot's name in Tandem; empty: its values are always zero
   Shape shape;
 };
 std::vector<StateSlot> StateSlots(const NetworkImpl& model, const VariableNames& names, const Optimizer& optimizer,

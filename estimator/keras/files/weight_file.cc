@@ -25,7 +25,8 @@ constexpr char kLayerNames[] = "layer_names";
 constexpr char kModelWeights[] = "model_weights";
 constexpr char kOptimizerWeights[] = "optimizer_weights";
 constexpr char kLayers[] = "layers";
-constexpr char kOldLayers[] = "_layer_checkpoint_dependencies";  // the name in Keras 2.12 and 2.13
+// The name of the group "layers" in files of Keras 2.12 and 2.13.
+constexpr char kOldLayers[] = "_layer_checkpoint_dependencies";
 
 bool HasList(const Hdf5Object& object, absl::string_view name) {
   return object.attributes.contains(name) || object.attributes.contains(absl::StrCat(name, 0));
