@@ -37,8 +37,8 @@ class FirstPass {
     std::unique_lock<std::mutex> lock(mutex_);
     std::vector<int64_t> next(width_);
     while (drawn_ <= i && !ended_) {
-      // Only the requested element is made right after this call, so the payloads of the tokens before it would be
-      // wasted.
+      // Only the requested element is made right after this call, so the payloads (data that was read ahead) of the
+      // tokens before it would be wasted.
       const bool wanted = payload != nullptr && drawn_ == i && child_->info().has_payloads;
       lock.unlock();
       // order_ is null if the last draw threw for lack of memory, maybe after it had consumed a token. Then the order

@@ -51,8 +51,8 @@ class Node;
 struct DatasetAccess;
 }  // namespace data_internal
 
-// For num_parallel_calls and the size of a Prefetch: adapts the number to what the consumer needs. The elements and
-// their order never depend on it.
+// As num_parallel_calls, or as the size of a Prefetch: the pipeline adapts the number to what the consumer needs. The
+// elements and their order never depend on it.
 inline constexpr int kAuto = 0;
 // The cardinality of a dataset that never ends.
 inline constexpr int64_t kInfiniteCardinality = -1;
@@ -142,7 +142,7 @@ struct InterleaveOptions {
   int64_t cycle_length = 4;
   // How many consecutive elements to take from one dataset.
   int64_t block_length = 1;
-  // Threads that make the elements (read, check, parse, map), as MapOptions.num_parallel_calls.
+  // Number of threads that make the elements (read, check, parse, map), as MapOptions.num_parallel_calls.
   int num_parallel_calls = 1;
 };
 
@@ -329,7 +329,7 @@ class Dataset {
   // the filter before the expensive stages, because the input of the filter is made by a single thread, the one that
   // determines the order of elements.
   Dataset Filter(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
-  // The elements before the first for which `predicate` is false.
+  // Keeps the elements before the first for which `predicate` is false.
   Dataset TakeWhile(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
   // Leaves out elements that are errors, each with a warning in the log. Two kinds of errors remain: those after the
   // first `max` in a pass, and a lack of memory or file descriptors, since such an element is not broken.
@@ -351,7 +351,7 @@ class Dataset {
                      SourceLocation location = SourceLocation::Current()) const;
   // Makes an element of each row of an element. All components must have the same number of rows.
   Dataset Unbatch(SourceLocation location = SourceLocation::Current()) const;
-  // All elements, then those of `other`, which must have the same components.
+  // Appends the elements of `other`, which must have the same components.
   Dataset Concatenate(const Dataset& other, SourceLocation location = SourceLocation::Current()) const;
   // Puts a component before the others: the element's number, an int64 scalar, counted from `start` >= 0 in every pass.
   Dataset Enumerate(int64_t start = 0, const std::string& name = "index",
@@ -408,11 +408,11 @@ class Dataset {
   Dataset Parts(int64_t count, SourceLocation location = SourceLocation::Current()) const;
   // Makes up to `buffer_size` elements ahead in a separate thread. kAuto chooses, and adapts, the number.
   Dataset Prefetch(int64_t buffer_size = kAuto, SourceLocation location = SourceLocation::Current()) const;
-  // Elements index, index + num_shards, ...; 0 <= index < num_shards.
+  // Keeps the elements with the numbers index, index + num_shards, ...; 0 <= index < num_shards.
   Dataset Shard(int64_t num_shards, int64_t index, SourceLocation location = SourceLocation::Current()) const;
-  // The first `count` elements; -1 takes all.
+  // Keeps the first `count` elements; -1 keeps all.
   Dataset Take(int64_t count, SourceLocation location = SourceLocation::Current()) const;
-  // All but the first `count` elements; -1 skips all.
+  // Drops the first `count` elements; -1 drops all.
   Dataset Skip(int64_t count, SourceLocation location = SourceLocation::Current()) const;
 
   // The first error of the calls that made this dataset and the stages before it.

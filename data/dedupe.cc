@@ -46,8 +46,8 @@ class DedupeNode : public Node {
   std::unique_ptr<TokenIterator> MakeTokens() const override;
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
-    // Only elements that were kept have tokens: this one is the first with its key, or an error, which occurs again
-    // here.
+    // Only elements that were kept have tokens, so this token's element is the first with its key, or an error, which
+    // occurs again here.
     TD_RETURN_IF_ERROR(child_->MaterializeNamed(token + 1, nullptr, out));
     TD_RETURN_IF_ERROR(Key(token, *out).status());
     return token[0] == 0 ? absl::OkStatus() : TooMany(token);

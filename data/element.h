@@ -90,8 +90,8 @@ std::string SpecString(const std::vector<ComponentSpec>& spec);
 // InvalidArgument, with component, expected and actual type and shape, unless `element` fits `spec`.
 absl::Status CheckElement(const std::vector<ComponentSpec>& spec, const Element& element);
 
-// Sorts the components that a function has returned into the order of `names`, if the function has named them itself;
-// `given` are the names of its argument. InvalidArgument for a name too many or too few.
+// If a function has named the components that it returns, sorts them into the order of `names`. It has not if their
+// names are null or still `given`, those of its argument. InvalidArgument for a name too many or too few.
 absl::Status OrderByName(const std::vector<std::string>& names, const ComponentNames& given, Element* element);
 
 template <typename T>

@@ -1,4 +1,4 @@
-// The length of an epoch of a dataset.
+// Determines the length of an epoch of a dataset.
 #ifndef TANDEM_DATA_EPOCH_H_
 #define TANDEM_DATA_EPOCH_H_
 

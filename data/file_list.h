@@ -1,4 +1,4 @@
-// The files of a source, for the signatures and fingerprints of pipelines.
+// Checks the files of a source, and describes them for the signatures and fingerprints of pipelines.
 #ifndef TANDEM_DATA_FILE_LIST_H_
 #define TANDEM_DATA_FILE_LIST_H_
 
@@ -18,7 +18,8 @@ absl::Status CheckFiles(const std::vector<std::string>& files, std::vector<int64
 // 1a2b3c4d5e6f7081".
 std::string FileListSignature(const std::vector<std::string>& files);
 
-// Returns sizes, and a checksum of the first and the last bytes of the first files; "" when a file cannot be read.
+// Returns a checksum of the files' sizes, and of the first and the last bytes of the first files; "" when a file cannot
+// be read.
 std::string FileListFingerprint(const std::vector<std::string>& files);
 
 }  // namespace tandem::data_internal

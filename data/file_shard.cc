@@ -51,8 +51,8 @@ Dataset NoteShard(Dataset dataset, size_t files) {
 
 absl::Status CheckZipOfShard(const std::vector<Dataset>& datasets) {
   if (current == nullptr) return absl::OkStatus();
-  // One entry for each dataset of the Zip that reads files: how many files each of its sources has, and the same as
-  // text.
+  // One entry for each dataset of the Zip that reads files: how many files each of its sources has, as numbers, and as
+  // text for the message.
   std::vector<std::pair<std::vector<size_t>, std::string>> all;
   for (const Dataset& dataset : datasets) {
     std::vector<size_t> files;

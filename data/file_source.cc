@@ -202,7 +202,7 @@ bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
     Piece piece;
     bool end = false;
     absl::Status status = Read(&piece, &end);
-    ThrowIfOutOfMemory(status);  // otherwise the file's remaining pieces would be skipped
+    ThrowIfOutOfMemory(status);  // without the exception, the file's remaining pieces would be skipped
     const bool read = status.ok() && !end;
     token[0] = file_;
     token[1] = offset_;

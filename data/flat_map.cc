@@ -70,13 +70,13 @@ class RecentInner {
   struct Entry {
     std::vector<int64_t> outer;
     std::weak_ptr<const Node> node;
-    NodePtr kept;  // keeps the data set of `node` alive; null if this entry does not
+    NodePtr kept;  // keeps the data set of `node` alive; null if nothing is kept
   };
   std::list<Entry>::iterator FindEntry(const std::vector<int64_t>& outer) {
     return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.outer == outer; });
   }
-  // Keeps the data set of the first entry alive, whatever its size. Drops the references to older ones beyond the limit
-  // of bytes.
+  // Keeps `first`, the most recently used data set, alive, whatever its size. Drops the references to less recently
+  // used data sets that together exceed kMaxRecentBytes.
   void Keep(const NodePtr& first) {
     entries_.front().kept = first;
     int64_t bytes = 0;

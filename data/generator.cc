@@ -1,5 +1,5 @@
-// FromGenerator: elements that a function makes. A token, from which an element can be made again, is the position that
-// the function was called with.
+// FromGenerator: the source whose elements a function makes. A token, from which an element can be made again, is the
+// position that the function was called with.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

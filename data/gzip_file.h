@@ -1,4 +1,4 @@
-// Files that may be compressed with gzip, read from front to back.
+// Reads files that may be compressed with gzip, from front to back.
 #ifndef TANDEM_DATA_GZIP_FILE_H_
 #define TANDEM_DATA_GZIP_FILE_H_
 

@@ -1,4 +1,4 @@
-// Idx: the rows of IDX files, read one after another.
+// Idx: the source whose elements are the rows of IDX files, read one after another.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -1,4 +1,5 @@
-// Map and Prefetch: the stages that ask for threads. Both pass their child's tokens (the names of elements) on.
+// Map, which applies a function to elements, and Prefetch, which makes elements ahead: the stages that request threads.
+// Both pass on the tokens (the names of elements) of the stage before.
 #include <algorithm>
 #include <utility>
 

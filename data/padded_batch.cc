@@ -179,7 +179,8 @@ class BucketIterator : public TokenIterator {
   const int64_t width_;
   std::vector<Bucket> buckets_;
   size_t flushed_ = 0;  // how many buckets were emptied after the child's end
-  PassRange passes_;    // passes of the bucket's rows if there is one bucket, otherwise of the last row that was read
+  // Passes (epochs) of the bucket's rows if there is one bucket, otherwise of the last row that was read.
+  PassRange passes_;
   bool child_ended_ = false;
   // The state was just restored: the child may now have more epochs, so its end is checked again.
   bool restored_ = false;

@@ -205,7 +205,7 @@ class PartsIterator : public TokenIterator {
     if (next_ == 0) payload_ = nullptr;
     return true;
   }
-  // All parts of a batch belong to all passes of the batch; its last part ends them.
+  // All parts of a batch belong to all passes (epochs) of the batch; its last part ends them.
   PassRange passes() const override { return {passes_.first, next_ == 0 ? passes_.last : passes_.first}; }
   void Restart() override {
     child_->Restart();

@@ -76,7 +76,8 @@ bool PipelineIterator::Draw(Slot* slot) {
   if (!restored_.empty()) {
     slot->token = std::move(restored_.front());
     slot->is_restored = true;
-    slot->passes = tokens_->passes();  // restored elements have no passes of their own; this is the best estimate
+    // A saved state does not have the passes (epochs) of these elements; this is the best estimate.
+    slot->passes = tokens_->passes();
     std::lock_guard<std::mutex> lock(mutex_);  // needed because SaveState reads restored_
     restored_.pop_front();
     return true;
@@ -301,7 +302,7 @@ void PipelineIterator::MakeElements(int index) {
   for (;;) {
     WaitForRoom(index, &lock);
     if (stop_) return;
-    Follow();  // advances followed_ here, so that the consumer need not do it
+    Follow();  // a worker advances the iterator followed_ here, so that the consumer need not do it
     ++drawing_;
     lock.unlock();
     auto slot = std::make_shared<Slot>();

@@ -118,10 +118,10 @@ class PipelineIterator : public Iterator {
   int64_t behind_ = 0;           // number of delivered elements that followed_ has yet to pass
   Token scratch_;                // scratch memory for followed_->Advance
   const bool notes_order_;       // true without threads, or if drawing is expensive
-  std::deque<OrderNote> notes_;  // the first note is not after the consumer's position
+  std::deque<OrderNote> notes_;  // records of the order's state; the first is not after the consumer's position
   bool draw_failed_ = false;     // a draw has thrown; guarded by draw_mutex_
   Share share_;                  // set before the first draw
-  int64_t in_round_ = 0;         // number of the next draw within its round; guarded by draw_mutex_
+  int64_t in_round_ = 0;         // number of the next draw among share_.period draws; guarded by draw_mutex_
   // Numbers of tokens since the start or RestoreState: those drawn, and those after which the next note is due. Guarded
   // by draw_mutex_.
   int64_t drawn_ = 0, next_note_ = 0;
@@ -138,7 +138,7 @@ class PipelineIterator : public Iterator {
   std::atomic<bool> stop_ = false;  // set while mutex_ is held
   // The error of a draw (until RestoreState), or of a worker outside of any element. No elements follow.
   absl::Status broken_;
-  bool worker_lost_ = false;  // broken_ comes from a worker, which RestoreState does not repair
+  bool worker_lost_ = false;  // true if a worker failed with broken_, which RestoreState does not repair
   bool was_full_ = false;
   int active_;  // workers with numbers below this one are active
   int64_t window_;
@@ -146,11 +146,12 @@ class PipelineIterator : public Iterator {
   int starved_ = 0;                   // number of consecutive elements for which the consumer waited
   bool looks_at_next_ = false;        // the consumer waits in LookAtNext for the next draw
 
-  // Passes of the last element delivered since the start or RestoreState. Only the thread that calls GetNext uses it.
+  // Passes (epochs) of the last element delivered since the start or RestoreState. Only the thread that calls GetNext
+  // uses it.
   std::optional<PassRange> passes_;
 
   // Counters that only the thread that calls GetNext uses; they are added to times_ now and then.
-  PipelineTimes* const times_;  // owned by a stage of root_
+  PipelineTimes* const times_;  // owned by a stage of the pipeline root_
   int64_t asked_ = 0;           // number of calls of GetNext
   int64_t counted_ = 0;         // number of these calls that were added to times_
   int64_t counted_until_ = 0;   // time of the last addition to times_; 0 before the first

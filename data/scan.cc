@@ -76,7 +76,7 @@ class ScanNode : public OrderNode {
   }
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
-  int64_t Rows(const int64_t*) const override { return -1; }  // the function may change the number
+  int64_t Rows(const int64_t*) const override { return -1; }  // the function may change the number of rows
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
     return Annotate(absl::InternalError("an element is asked for without its state"), "Scan", location_);

@@ -133,7 +133,7 @@ class SlicesNode : public SourceNode {
     return Annotate(CallUserCode([&] { return wait_for_rows_(rows); }), "FromTensorSlices", location_);
   }
   bool IsString(size_t component) const { return info().spec[component].dtype == DType::kString; }
-  // Returns the strings of a component in the `count` rows whose numbers `rows` has.
+  // Returns the strings of a component in the `count` rows whose numbers are in `rows`.
   HostTensor Strings(size_t component, const int64_t* rows, int64_t count, Shape shape) const {
     const HostTensor& tensor = tensors_[component].second;
     const int64_t width = tensor.num_elements() / tensor.shape()[0];

@@ -1,4 +1,4 @@
-// The byte encoding of iterator states.
+// Encodes the states of iterators as bytes, and decodes them.
 #ifndef TANDEM_DATA_STATE_CODEC_H_
 #define TANDEM_DATA_STATE_CODEC_H_
 

@@ -1,4 +1,5 @@
-// The text sources TextLine and Csv; also FixedLengthRecord.
+// The sources whose elements are lines of text (TextLine), records of CSV files (Csv), and records of a fixed length
+// (FixedLengthRecord).
 #include <algorithm>
 #include <memory>
 #include <utility>

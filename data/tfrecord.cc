@@ -1,4 +1,4 @@
-// TFRecord: the records of files as elements.
+// TFRecord: the source whose elements are the records of TFRecord files.
 #include <algorithm>
 #include <memory>
 #include <utility>

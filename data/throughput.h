@@ -1,4 +1,4 @@
-// The speed of an input pipeline, and where its time goes.
+// Describes the speed of an input pipeline, and where its time goes.
 #ifndef TANDEM_DATA_THROUGHPUT_H_
 #define TANDEM_DATA_THROUGHPUT_H_
 
@@ -53,7 +53,7 @@ struct Throughput {
 
 namespace data_internal {
 
-// Throughput of the iterators whose last stage is the last of `stages`.
+// Returns the throughput of the iterators whose last stage is the last of `stages`.
 Throughput ThroughputOf(const std::vector<std::shared_ptr<StageTimes>>& stages);
 
 }  // namespace data_internal

@@ -11,7 +11,8 @@
 namespace tandem::data_internal {
 namespace {
 
-// Base of stages with several children. It combines what they request of threads and windows.
+// Base of stages with several children. Requests as many threads, and elements made ahead, as the child that requests
+// the most.
 class JoinNode : public Node {
  public:
   JoinNode(std::vector<NodePtr> children, NodeInfo info) : Node(std::move(info)), children_(std::move(children)) {}

@@ -1,4 +1,4 @@
-// A read buffer for a file that hands out pieces without copying them.
+// A read buffer for a file, from which callers get pieces of the file without copying them.
 #ifndef TANDEM_DATA_FILES_BLOCK_BUFFER_H_
 #define TANDEM_DATA_FILES_BLOCK_BUFFER_H_
 

@@ -161,7 +161,7 @@ absl::Status CacheFileWriter::Fail(const absl::Status& status) {
   if (status.ok() || !status_.ok()) return status_;
   status_ = Annotate(status, absl::StrCat(path_, ": the cache could not be written: "));
   file_ = nullptr;
-  // Deletes the partial file at once, because a full disk is the likely reason and others need the space.
+  // Deletes the partial file at once, because a full disk is the likely reason and other programs need the space.
   (void)env_->DeleteFile(part_);
   return status_;
 }
@@ -183,7 +183,7 @@ absl::Status CacheFileWriter::Write(int64_t i, absl::string_view bytes) {
   if (i >= static_cast<int64_t>(index_.size())) index_.resize(i + 1);
   const int64_t offset = flushed_ + static_cast<int64_t>(buffer_.size());
   TD_RETURN_IF_ERROR(Fail(Append(absl::StrCat(bytes, Crc(bytes)))));
-  index_[i] = {offset, static_cast<int64_t>(bytes.size())};  // set only after the bytes were appended without an error
+  index_[i] = {offset, static_cast<int64_t>(bytes.size())};  // indexes the entry only now that its bytes were appended
   return absl::OkStatus();
 }
 

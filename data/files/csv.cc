@@ -144,7 +144,7 @@ absl::StatusOr<CsvParser> CsvParser::Create(std::vector<CsvColumn> columns, char
 absl::StatusOr<std::vector<size_t>> CsvParser::FindColumns(absl::string_view header) const {
   std::vector<absl::string_view> fields;
   std::vector<std::string> storage;
-  storage.reserve(std::count(header.begin(), header.end(), '"'));  // without reallocation, views into it stay valid
+  storage.reserve(std::count(header.begin(), header.end(), '"'));  // a reallocation would invalidate views into it
   TD_RETURN_IF_ERROR(SplitCsv(header, delimiter_, &fields, &storage));
   const std::vector<std::string> names(fields.begin(), fields.end());
   std::vector<size_t> places;
@@ -194,7 +194,7 @@ absl::Status CsvParser::Batch::SetField(size_t c, size_t place, absl::string_vie
 absl::Status CsvParser::Batch::Add(absl::string_view record, size_t fields, absl::Span<const size_t> places) {
   std::vector<std::string> storage;
   const int64_t quotes = std::count(record.begin(), record.end(), '"');
-  if (quotes > 0) storage.reserve(quotes);  // without reallocation, views into it stay valid
+  if (quotes > 0) storage.reserve(quotes);  // a reallocation would invalidate views into it
   TD_RETURN_IF_ERROR(SplitCsv(record, parser_.delimiter_, &fields_, &storage));
   if (fields_.size() != fields) {
     return absl::DataLossError(

@@ -130,7 +130,8 @@ absl::StatusOr<ExampleParser> ExampleParser::Create(std::vector<FeatureSpec> fea
 
 absl::Status ExampleParser::FindFeatures(absl::string_view record, std::vector<absl::string_view>* found) const {
   found->assign(features_.size(), absl::string_view());
-  // The feature that the next entry probably has: writers keep one order, so it is the one after the last match.
+  // The index of the feature that the next entry of the record probably has. Writers keep one order, so it follows the
+  // feature that was found last.
   size_t expected = 0;
   absl::string_view broken = "the message";
   int64_t position = 0, inner = 0;

@@ -48,8 +48,8 @@ struct FeatureSpec {
   Shape shape;
   bool variable_length = false;
   // For a fixed length: the value of an absent feature, of the feature's type. It has as many elements as `shape`, or
-  // one element that is repeated; with an empty tensor the feature must be present. For a variable length: the one
-  // element with which a batch's shorter rows are padded; with an empty tensor they are padded with 0 or "".
+  // one element, which stands for all of them; with an empty tensor the feature must be present. For a variable length:
+  // the one element with which a batch's shorter rows are padded; with an empty tensor they are padded with 0 or "".
   HostTensor default_value;
   // Name of the component; if it is empty, the key is the name.
   std::string name;

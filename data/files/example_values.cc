@@ -121,7 +121,7 @@ absl::Status WrongKind(const FeatureSpec& spec, uint32_t found) {
                                         Name(spec.dtype), ") is expected"));
 }
 
-// Copies `count` elements of a default: its value i, or its only value each time.
+// Copies the first `count` elements of a default value to `to`; if it has only one element, copies that `count` times.
 void CopyDefault(const HostTensor& value, int64_t count, uint8_t* to) {
   const int64_t size = SizeOf(value.dtype());
   for (int64_t i = 0; i < count; ++i) {

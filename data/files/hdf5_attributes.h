@@ -22,7 +22,8 @@ absl::StatusOr<std::vector<std::string>> GetStringList(const Hdf5Object& object,
 
 // Sets the list for GetStringList, split into as few parts as possible; removes parts of an earlier list. A list is
 // split if its strings, all padded to the longest one's length, take more than 64,512 bytes; the parts have equal
-// numbers of strings, the first ones one more. InvalidArgument if a single string is longer than that.
+// numbers of strings, except that the first ones may have one more. InvalidArgument if a single string is longer than
+// that.
 absl::Status SetStringList(Hdf5Object* object, absl::string_view name, const std::vector<std::string>& strings);
 
 }  // namespace tandem

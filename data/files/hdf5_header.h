@@ -1,4 +1,4 @@
-// Object headers of HDF5: the messages that describe a group or a data set.
+// Reads the object headers of HDF5: the messages that describe a group or a data set.
 #ifndef TANDEM_DATA_FILES_HDF5_HEADER_H_
 #define TANDEM_DATA_FILES_HDF5_HEADER_H_
 

@@ -1,4 +1,4 @@
-// Global heaps of HDF5, which hold strings of variable length.
+// Reads the global heaps of HDF5, which hold strings of variable length.
 #ifndef TANDEM_DATA_FILES_HDF5_HEAP_H_
 #define TANDEM_DATA_FILES_HDF5_HEAP_H_
 

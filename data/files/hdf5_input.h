@@ -1,4 +1,4 @@
-// The bytes of an HDF5 file, which may be malformed or malicious, read within limits.
+// Reads the bytes of an HDF5 file, which may be malformed or malicious, within limits.
 #ifndef TANDEM_DATA_FILES_HDF5_INPUT_H_
 #define TANDEM_DATA_FILES_HDF5_INPUT_H_
 

@@ -1,4 +1,4 @@
-// Data types and data spaces of HDF5: the type of a value, and the number of values.
+// Reads and writes data types and data spaces of HDF5: the type of a value, and the number of values.
 #ifndef TANDEM_DATA_FILES_HDF5_TYPES_H_
 #define TANDEM_DATA_FILES_HDF5_TYPES_H_
 

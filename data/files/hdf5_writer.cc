@@ -42,7 +42,7 @@ struct Piece {
 
 class FileMaker {
  public:
-  // Makes all pieces, which refer to the tensors of `root`.
+  // Makes all pieces of the file, which refer to the tensors of `root`.
   absl::Status Make(const Hdf5Group& root);
   const std::vector<Piece>& pieces() const { return pieces_; }
 
@@ -144,7 +144,7 @@ void FileMaker::PutHeap() {
   const uint64_t used = kPrefix + heap_.size(), size = std::max(kSmallestHeap, used + kObject);
   Output out;
   out.Text("GCOL").U8(1).Zeros(3).U64(size).Text(heap_.bytes());
-  // Object 0: the rest of the heap is free space.
+  // Object 0 describes the free space at the heap's end.
   out.U16(0).U16(0).Zeros(4).U64(size - used).Zeros(size - used - kObject);
   const uint64_t address = Put(out.Take());
   for (size_t i = 0; i < in_heap_.size(); ++i) {

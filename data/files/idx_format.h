@@ -1,4 +1,4 @@
-// The IDX format: a header of sizes, then numbers, big endian.
+// Reads the IDX format: a header of sizes, then numbers, big endian.
 #ifndef TANDEM_DATA_FILES_IDX_FORMAT_H_
 #define TANDEM_DATA_FILES_IDX_FORMAT_H_
 

@@ -81,7 +81,8 @@ absl::Status InflateStream::Fill() {
 }
 
 absl::StatusOr<bool> InflateStream::NextMember() {
-  // The whole header must be in the chunk, because ISA-L 2.30 loses its place if the input ends within a header.
+  // The whole header of a member must be in chunk_, because ISA-L 2.30 loses its place if the input ends within a
+  // header.
   if (end_ - begin_ < chunk_.size() / 4) TD_RETURN_IF_ERROR(Fill());
   if (format_ == Compression::kGzip && HasGzipMagic(chunk_.data() + begin_, end_ - begin_)) {
     StartMember();

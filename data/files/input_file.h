@@ -1,4 +1,4 @@
-// Data files, plain or compressed as a whole, read at positions of the uncompressed data.
+// Reads data files, plain or compressed as a whole, at positions of the uncompressed data.
 #ifndef TANDEM_DATA_FILES_INPUT_FILE_H_
 #define TANDEM_DATA_FILES_INPUT_FILE_H_
 

@@ -33,7 +33,7 @@ absl::Status LibZip::Error(absl::string_view what, absl::StatusCode otherwise, z
 
 absl::StatusOr<const LibZip*> OpenLibZip() {
   // Errors are not kept, because a lack of memory may be over at the next call. If two threads open the library at the
-  // same time, one of their two equal tables is never freed.
+  // same time, one of their two equal tables of functions is never freed.
   static std::atomic<const LibZip*> opened = nullptr;
   if (const LibZip* zip = opened.load()) return zip;
   TD_ASSIGN_OR_RETURN(const LibZip* zip, Bind());

@@ -1,5 +1,5 @@
-// libzip, opened with the first archive: it brings OpenSSL's libcrypto with it, for encrypted archives, which would
-// make every start of every program some milliseconds longer.
+// Loads libzip only when the first archive is opened: libzip loads OpenSSL's libcrypto, for encrypted archives, which
+// would make every start of every program some milliseconds longer.
 #ifndef TANDEM_DATA_FILES_LIBZIP_H_
 #define TANDEM_DATA_FILES_LIBZIP_H_
 

@@ -78,8 +78,8 @@ absl::Status LineReader::Seek(int64_t offset, int64_t number) {
 
 absl::Status LineReader::SkipByteOrderMark() {
   TD_ASSIGN_OR_RETURN(const int64_t there, buffer_.Need(1));
-  // A first byte of ASCII cannot begin a byte order mark. Other bytes that are no mark are left to the checks of the
-  // line.
+  // A line that begins with an ASCII character has no byte order mark. Other bytes that are no mark stay part of the
+  // line, whose checks may reject them.
   if (there == 0 || (buffer_.data()[0] > 0 && buffer_.data()[0] < 0x80)) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const int64_t size, buffer_.Need(kMaxByteOrderMark));
   TD_ASSIGN_OR_RETURN(const int64_t mark,

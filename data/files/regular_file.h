@@ -1,4 +1,4 @@
-// A regular file, read at given offsets.
+// Reads a regular file at given offsets.
 #ifndef TANDEM_DATA_FILES_REGULAR_FILE_H_
 #define TANDEM_DATA_FILES_REGULAR_FILE_H_
 

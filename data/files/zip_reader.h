@@ -55,7 +55,7 @@ class ZipEntry {
 // An open archive. Thread-compatible.
 class ZipReader {
  public:
-  // Opens an archive. `what` the file should be, such as "an .npz file", is for messages. The errors of
+  // Opens an archive. `what` says in messages what the file should be, such as "an .npz file". The errors of
   // InputFile::Open; DataLoss when it is no archive, is damaged, has the same name twice, or has more than 65,536
   // entries.
   static absl::StatusOr<ZipReader> Open(const std::string& path, absl::string_view what);

@@ -43,7 +43,7 @@ absl::StatusOr<std::string> SerializeZip(const std::vector<ZipContent>& entries,
   if (bytes == nullptr) return failed(&error);
   std::unique_ptr<zip_t, Discard> archive(zip->zip_open_from_source(bytes.get(), ZIP_TRUNCATE, &error), Discard{zip});
   if (archive == nullptr) return failed(&error);
-  zip->zip_source_keep(bytes.get());  // the archive takes the other reference
+  zip->zip_source_keep(bytes.get());  // adds a reference, which the archive will release
   for (const ZipContent& entry : entries) {
     if (entry.name.size() > kMaxName || absl::StrContains(entry.name, '\0')) return BadName(entry.name, what);
     // The bytes are not copied: the archive reads them from the caller's memory.

@@ -16,8 +16,8 @@ struct ZipContent {
 };
 
 // Returns the bytes of an uncompressed archive of `entries`, in their order. Equal entries give equal bytes: no time is
-// stored. `what` it is, such as "an .npz archive", is for messages. InvalidArgument for a name that is not UTF-8,
-// contains a NUL, has more than 65,535 bytes, or occurs twice.
+// stored. `what` says in messages what the archive is, such as "an .npz archive". InvalidArgument for a name that is
+// not UTF-8, contains a NUL, has more than 65,535 bytes, or occurs twice.
 absl::StatusOr<std::string> SerializeZip(const std::vector<ZipContent>& entries, absl::string_view what);
 
 }  // namespace tandem

@@ -25,7 +25,8 @@ class JpegDecoder {
 
   // Reads the headers up to the first scan. `channels` is 0, 1 or 3, as in DecodeImageOptions. False on an error.
   bool ReadHeader(int channels, int64_t min_height, int64_t min_width, bool fast_dct);
-  // ReadRows decodes all rows, as JpegRows::Read describes. It returns false on an error.
+  // ReadRows decodes all rows, at most kRowsAtATime at a time, as JpegRows::Read describes. It returns false on an
+  // error.
   static constexpr int64_t kRowsAtATime = 8;
   bool ReadRows(uint8_t* out, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready);
 

@@ -12,7 +12,7 @@
 
 namespace tandem::image_internal {
 
-// Errors are those of DecodeJpeg.
+// Decodes one picture. Errors are those of DecodeJpeg.
 class JpegRows {
  public:
   // Both arguments must outlive this object.

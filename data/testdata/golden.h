@@ -20,7 +20,7 @@ namespace tandem {
 
 inline std::string GoldenPath(absl::string_view name) { return absl::StrCat("data/testdata/", name); }
 
-// Returns the columns of an expected file by name.
+// Reads the file of expected values `name`, and returns its columns by their names.
 inline std::map<std::string, HostTensor> ReadGolden(absl::string_view name) {
   std::map<std::string, HostTensor> columns;
   const absl::StatusOr<std::string> text = Env::Default()->ReadFile(GoldenPath(name));
