@@ -12,8 +12,8 @@ namespace tandem::frontends {
 // Drops a last axis of size 1 from `x` when its rank is `rank` + 1, such as [b, 1] to [b].
 Tensor SqueezeTo(const Tensor& x, int rank, SourceLocation loc);
 
-// Converts `weights` to the type and shape of `values`. A scalar, [b] for values [b, ...], and dimensions of size 1 are
-// repeated. Errors name `op`.
+// Converts `weights` to the type and shape of `values`. A scalar, weights [b] for values [b, ...], and dimensions of
+// size 1 are broadcast. Errors name `op`.
 Tensor AlignWeights(absl::string_view op, const Tensor& weights, const Tensor& values, SourceLocation loc);
 
 // Labels and predictions with the same shape, in the predictions' floating-point type.

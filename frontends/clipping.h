@@ -16,8 +16,8 @@ struct ClipOptions {
   double norm = 0;
 };
 
-// sqrt(sum of squares of all elements of all tensors), float32. Poisoned tensors are skipped; at least one must be
-// valid.
+// sqrt(sum of squares of all elements of all tensors), float32. Tensors that are not ok() are skipped; at least one
+// must be ok().
 Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc = SourceLocation::Current());
 // Pascanu et al. 2012: scales all tensors by clip_norm / max(global norm, clip_norm).
 std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,

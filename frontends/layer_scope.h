@@ -26,7 +26,7 @@ class LayerScope {
   LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name, int rank,
              SourceLocation loc, bool takes_indices = false);
 
-  // False when an error was recorded or x is poisoned: the layer must return Failed().
+  // False when an error was recorded, or x is the result of an op with an error: the layer must return Failed().
   bool ok() const { return graph_ != nullptr; }
   GraphBuilder* graph() const { return graph_; }
   Tensor Failed() const { return failed_; }

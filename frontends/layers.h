@@ -1,6 +1,6 @@
 // Layers with variables, named and computed as in Keras: "conv2d/kernel", "conv2d_1/bias", "dense/kernel",
 // "batch_normalization/moving_mean". Images are [b, height, width, channels], convolution kernels HWIO, dense kernels
-// [in, out]. A bad argument is recorded in the graph with the caller's file and line, and the result is poisoned.
+// [in, out]. A bad argument is recorded in the graph with the caller's file and line, and the result is not ok().
 //
 //   Tensor x = layers::Conv2D(image, {.filters = 32, .kernel_size = 3, .activation = Relu});
 #ifndef TANDEM_FRONTENDS_LAYERS_H_

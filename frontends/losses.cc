@@ -57,7 +57,8 @@ std::string ShapeOfClasses(const Tensor& logits) {
   return absl::StrCat(ShapeString(shape), " as the logits ", ShapeString(logits.shape()), " without their last axis");
 }
 
-// Returns dense labels (one number for each class) in the scores' type, after label smoothing; poisoned after an error.
+// Returns dense labels (one number for each class) in the scores' type, after label smoothing; after an error, a tensor
+// that is not ok().
 Tensor DenseLabels(GraphBuilder* graph, absl::string_view op, const Tensor& labels, const Tensor& scores,
                    const LossOptions& options, SourceLocation loc) {
   if (labels.shape() != scores.shape()) {
@@ -181,7 +182,7 @@ Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabi
   }
   NameScope scope(graph, graph->UniqueName("sparse_categorical_crossentropy"));
   NoteCategorical(kOp, probabilities, options.from_logits, loc);
-  // Hides the record of the inner loss, so that the caller's list gets only the one above.
+  // A nested ScoreUses takes the record of the inner loss, so that the caller's ScoreUses gets only the one made above.
   ScoreUses noted;
   if (options.from_logits) return SparseSoftmaxCrossEntropy(labels, probabilities, options, loc);
   Tensor logits = SoftmaxLogits(probabilities);

@@ -21,7 +21,7 @@ struct ClassIndices {
   bool ok() const { return labels.ok() && predictions.ok(); }
 };
 // Converts labels and predictions to class numbers. If `num_classes` is 0, it is the number of columns of labels or
-// predictions. The results are poisoned after an error.
+// predictions. After an error, the results are not ok().
 ClassIndices FindClasses(absl::string_view op, const Tensor& labels, const Tensor& predictions, int64_t num_classes,
                          SourceLocation loc);
 

@@ -15,7 +15,7 @@
 namespace tandem::frontends {
 
 // Builds the averages in this order: call Begin, then Add for each variable, then Assign for each, then End. So the
-// slots are made before the scope of the updates, and are named after their variable, not after that scope.
+// slots are made before the name scope of the updates begins, and are named after their variable, not after that scope.
 class MovingAverages {
  public:
   MovingAverages(GraphBuilder* graph, const MovingAverageOptions& options, SourceLocation loc)

@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// Returns the name of the slot that Optimizer::WithMovingAverage makes for a variable. The slot's first value is that
-// of the variable.
+// Returns the name of the slot (state variable) that Optimizer::WithMovingAverage makes for a variable. The slot's
+// first value is that of the variable.
 inline std::string MovingAverageName(absl::string_view variable) {
   return absl::StrCat(variable, "/ExponentialMovingAverage");
 }

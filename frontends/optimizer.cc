@@ -65,10 +65,11 @@ Tensor Decayed(const Tensor& updated, const VariableUpdate& u) {
   return Sub(updated, Mul(u.variable, decay, u.loc), u.loc);
 }
 
-// Records an error and returns true if an earlier Minimize has updated one of the variables.
+// Records an error and returns true if the graph assigns one of the variables already, by an earlier Minimize or by a
+// call of Assign. The first Minimize in a graph is not checked.
 bool FailUpdatedBefore(GraphBuilder* graph, const std::vector<GradientAndVariable>& entries, SourceLocation loc) {
   constexpr char kCalls[] = "minimize_calls";
-  if (graph->UniqueName(kCalls) == kCalls) return false;  // this is the first call in the graph
+  if (graph->UniqueName(kCalls) == kCalls) return false;  // the first Minimize in the graph
   std::map<std::string, std::string> places;
   for (const GraphNode& node : GraphNodesOf(*graph)) {
     if (node.op == "assign") places[node.variable] = node.source;
@@ -217,7 +218,7 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
   for (const auto& [options, group_loc] : groups_) rates.push_back(RateOf(options, rates[0], group_loc));
   if (!graph->status().ok()) return {};
 
-  // The slots are made before the scope of the updates begins, so that they are named only after their variable.
+  // The slots are made before the name scope of the updates begins, so that they are named only after their variable.
   std::vector<std::vector<Tensor>> slots(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     for (int s = 0; s < rule_->num_slots(); ++s) {

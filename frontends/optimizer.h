@@ -27,7 +27,7 @@ struct TrainOp {
 };
 
 struct GradientAndVariable {
-  Tensor gradient;  // poisoned if the loss does not depend on the variable
+  Tensor gradient;  // not ok() if the loss does not depend on the variable
   Tensor variable;
   std::string name;  // the variable's name
 };

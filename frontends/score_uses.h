@@ -28,8 +28,8 @@ struct ScoreUse {
   std::string remedy;
 };
 
-// Collects the uses that this thread records during the lifetime of this object. If such objects are nested, only the
-// innermost collects.
+// Collects the uses of scores that losses and metrics record (NoteScores) in this thread while this object exists.
+// While several such objects exist in a thread, only the newest collects; its records do not reach the others.
 class ScoreUses {
  public:
   ScoreUses();
@@ -46,8 +46,8 @@ class ScoreUses {
   std::vector<ScoreUse> uses_;
 };
 
-// Records a use of scores in this thread's innermost ScoreUses. Does nothing if there is none, and for a tensor with an
-// error.
+// Records that the loss or metric `op` uses `scores` as `kind` says, in this thread's newest ScoreUses. Does nothing if
+// the thread has no ScoreUses, or if `scores` carries an error.
 void NoteScores(ScoreKind kind, absl::string_view op, const Tensor& scores, absl::string_view remedy,
                 SourceLocation loc);
 

@@ -1,4 +1,4 @@
-// Names of an optimizer's slots.
+// Names of an optimizer's slots (its state for each variable).
 #ifndef TANDEM_FRONTENDS_SLOT_NAME_H_
 #define TANDEM_FRONTENDS_SLOT_NAME_H_
 

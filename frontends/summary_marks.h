@@ -32,7 +32,7 @@ struct ModelSummary {
   std::string variable;
 };
 
-// Returns all summaries of a graph, which the names of its ops tell. They include the learning rates of its optimizers.
+// Returns all summaries of a graph, read from the names of its ops. They include the learning rates of its optimizers.
 std::vector<ModelSummary> ModelSummariesOf(const GraphBuilder& graph);
 
 // Parses the name of an op; nullopt for an op that is no summary. Sets neither `origin` nor `variable`.

@@ -21,7 +21,8 @@ struct Feed {
   // Values of variables. A missing variable starts from its initialiser or first value; where that is random, from
   // Pattern of its size.
   std::map<std::string, Values> variables;
-  // Values of step scalars. "example_count" and "replica_example_count" are `batch` unless they are set here.
+  // Values of step scalars, the numbers that the runtime passes to a step. "example_count" and "replica_example_count"
+  // are `batch` unless they are set here.
   std::map<std::string, double> scalars;
 };
 

@@ -11,7 +11,7 @@
 namespace tandem::keras {
 namespace layers {
 
-// Options of layers such as Add and Maximum. A config in a model file has no entries for them.
+// Options of layers such as Add and Maximum, which have no keys of their own in a model file.
 struct MergeFields {
   std::string name;
   Shape input_shape;

@@ -120,8 +120,7 @@ absl::Status Malformed(absl::string_view what, const Json& json) {
   return absl::InvalidArgumentError(absl::StrCat("the model's config: ", what, ": ", text));
 }
 
-// True for the names of the inputs that Keras writes as separate arguments for attention layers, in the order of the
-// comparison.
+// True for the names of the inputs that Keras writes as separate arguments of attention layers.
 bool IsInputName(const std::string& argument) {
   return argument == "query" || argument == "value" || argument == "key";
 }

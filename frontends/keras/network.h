@@ -73,7 +73,7 @@ class InputLayerImpl : public LayerImpl {
 // Makes an input layer, as keras::Input does, and returns its tensor.
 KerasTensor InputTensor(const std::string& name, const TensorSpec& spec, SourceLocation loc);
 
-// Base of data that other files attach to a network: how the model was compiled.
+// Base class of data that code outside this file attaches to a network, such as how the model was compiled.
 class NetworkExtension {
  public:
   virtual ~NetworkExtension() = default;

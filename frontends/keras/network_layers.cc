@@ -94,7 +94,7 @@ void NetworkImpl::Add(const std::shared_ptr<LayerImpl>& layer, SourceLocation lo
     const KerasTensor input = InputTensor(absl::StrCat(layer->name(), "_input"), {dtype, shape}, loc);
     chain_ = {input, input};
   }
-  if (chain_.empty()) return;  // wait until BuildFor sets the input shape
+  if (chain_.empty()) return;  // BuildFor connects the layers when the input shape is known
   KerasTensors outputs = layer->Call(chain_[1], loc);
   if (absl::Status status = outputs[0].status(); !status.ok()) {
     Fail(std::move(status)).IgnoreError();

@@ -39,8 +39,8 @@ class Optimizer {
   // Any of Tandem's optimizers. Model files cannot describe such an optimizer.
   Optimizer(tandem::Optimizer optimizer) : optimizer_(std::move(optimizer)) {}  // NOLINT: implicit
 
-  // The slots of one variable that are stored together: Keras' names, and the numbers of Tandem's slots. In a file, the
-  // next group follows after the first group of all variables.
+  // Slots of one variable that files store together: Keras' names, and the numbers of Tandem's slots. A file has the
+  // first group of every variable, then the second group of every variable, and so on.
   using Group = std::vector<std::pair<const char*, int>>;
   Optimizer(PartConfig config, tandem::Optimizer optimizer, std::vector<Group> groups)
       : optimizer_(std::move(optimizer)), config_(std::move(config)), groups_(std::move(groups)) {}

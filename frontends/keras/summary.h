@@ -1,4 +1,4 @@
-// Keras' table of a model's layers.
+// Makes the table of a model's layers that Keras' summary() prints.
 #ifndef TANDEM_FRONTENDS_KERAS_SUMMARY_H_
 #define TANDEM_FRONTENDS_KERAS_SUMMARY_H_
 
