@@ -78,7 +78,7 @@ absl::Status Compare(const Arguments& arguments) {
 }
 
 absl::Status Made(const std::string& path, const CheckpointData& data) {
-  // While the lock is held, a training in that directory does not delete the unfinished checkpoint as a leftover.
+  // While the lock of the model directory is held, no training there deletes the unfinished checkpoint as a leftover.
   TD_ASSIGN_OR_RETURN(const std::shared_ptr<FileLock> lock, LockIfModelDir(Env::Default(), DirName(path), &path));
   TD_RETURN_IF_ERROR(WriteNewCheckpoint(Env::Default(), path, data));
   std::cout << PrintableLine(path) << ": " << CountText(data.variables.size(), "variable") << " and "

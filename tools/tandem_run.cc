@@ -66,8 +66,8 @@ ABSL_FLAG(
 namespace tandem {
 namespace {
 
-// Restores the values of variables from --variables. Slots may be missing, because a single file has none. As in the
-// Estimator, evaluations and predictions use moving averages if there are any.
+// Restores the values of variables from --variables. Optimizer slots may be missing, because a file of weights has
+// none. As in the Estimator, evaluations and predictions use moving averages if there are any.
 absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, StepScalars* scalars) {
   TD_ASSIGN_OR_RETURN(auto reader, CheckpointReader::Open(Env::Default(), path));
   const format::Index& index = model->executable().index();

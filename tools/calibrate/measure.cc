@@ -225,8 +225,8 @@ class Machine {
     });
   }
 
-  // Returns the overhead of a section: the seconds of an empty loop over all threads. Each thread waits for all others,
-  // so that no thread can do the work of two.
+  // Returns the overhead of a section, a list of commands that all threads run: the seconds of an empty loop over all
+  // threads. Each thread waits for all others, so that no thread can do the work of two.
   double BarrierSeconds() {
     const int threads = pool_.num_threads();
     return BestSeconds(part_, [&] {

@@ -1,4 +1,4 @@
-// The mean of several checkpoints.
+// Computes the mean of several checkpoints.
 #ifndef TANDEM_TOOLS_CHECKPOINT_AVERAGE_H_
 #define TANDEM_TOOLS_CHECKPOINT_AVERAGE_H_
 
@@ -12,8 +12,8 @@
 namespace tandem {
 
 // Returns the mean of the variables of all checkpoints, element by element, summed in double precision and rounded
-// once. Variables that are not floating-point, the step and the seed are those of the last checkpoint. Slots, input
-// position and records are left out, because no training was ever in this state. FailedPrecondition, with all
+// once. Variables that are not floating-point, the step and the seed are those of the last checkpoint. Optimizer slots,
+// input position and records are left out, because no training was ever in this state. FailedPrecondition, with all
 // differences, when the checkpoints have different variables.
 absl::StatusOr<CheckpointData> AverageCheckpoints(Env* env, const std::vector<std::string>& paths);
 

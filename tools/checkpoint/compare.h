@@ -1,4 +1,4 @@
-// The differences of two checkpoints.
+// Finds the differences between two checkpoints.
 #ifndef TANDEM_TOOLS_CHECKPOINT_COMPARE_H_
 #define TANDEM_TOOLS_CHECKPOINT_COMPARE_H_
 
@@ -14,7 +14,7 @@ struct CheckpointDifferences {
   std::string text;   // a line for each difference, and the number of tensors with equal bits
 };
 
-// Compares variables and slots by name. Errors are those of reading.
+// Compares variables and optimizer slots by name. Errors are those of reading.
 absl::StatusOr<CheckpointDifferences> CompareCheckpoints(const CheckpointReader& a, const CheckpointReader& b);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The checkpoints of a model_dir.
+// Lists and checks the checkpoints of a model_dir.
 #ifndef TANDEM_TOOLS_CHECKPOINT_LIST_H_
 #define TANDEM_TOOLS_CHECKPOINT_LIST_H_
 

@@ -11,13 +11,13 @@
 
 namespace tandem {
 
-// Returns all variables and slots by name, and the scalar int64 "global_step". The seed, the input's position and the
-// records of a training have no arrays and are lost. InvalidArgument if a variable is named "global_step".
+// Returns all variables and optimizer slots by name, and the scalar int64 "global_step". The seed, the input's position
+// and the records of a training have no arrays and are lost. InvalidArgument if a variable is named "global_step".
 absl::StatusOr<TensorMap> ArraysOf(const CheckpointData& data);
 
 // The inverse of ArraysOf. Without an array "global_step" the step is 0. If a name is another name with a suffix, such
-// as "dense/kernel/Adam" and "dense/kernel", it becomes a slot of that variable. `path` is for messages. DataLoss for a
-// name that occurs twice or is empty, and for a step that is not a valid number of steps.
+// as "dense/kernel/Adam" and "dense/kernel", it becomes an optimizer slot of that variable. `path` is for messages.
+// DataLoss for a name that occurs twice or is empty, and for a step that is not a valid number of steps.
 absl::StatusOr<CheckpointData> CheckpointOf(const std::vector<std::pair<std::string, HostTensor>>& arrays,
                                             const std::string& path);
 

@@ -14,8 +14,9 @@
 namespace tandem {
 namespace {
 
-// Returns a tensor's new name, without regard to its variable. An old name that is the whole name takes precedence over
-// a prefix, and a longer prefix over a shorter one. Adds all old names that match to `used`.
+// Returns a tensor's new name, without regard to the variable that an optimizer slot belongs to. An old name that is
+// the whole name takes precedence over a prefix, and a longer prefix over a shorter one. Adds all old names that match
+// to `used`.
 std::string NewName(const NameMap& names, const std::string& name, std::set<std::string>* used) {
   const std::pair<std::string, std::string>* best = nullptr;
   for (const auto& pair : names) {

@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-// Returns a table of all variables and slots: type, shape, least, mean and largest value, Euclidean norm, and the
-// number of values that are not finite.
+// Returns a table of all variables and optimizer slots: type, shape, least, mean and largest value, Euclidean norm, and
+// the number of values that are not finite.
 absl::StatusOr<std::string> ShowCheckpoint(const CheckpointReader& checkpoint);
 
 // Returns the values of one tensor, at most `limit` of them (-1: all).

@@ -29,7 +29,8 @@ double Rounded(double value) {
 }
 
 struct Totals {
-  // Sums over all commands: seconds of one run of the program if all threads work all the time.
+  // Sums over all commands, in seconds of one run of the program if all threads work all the time: as the machine model
+  // expects, without overheads (limit), as measured, and with each call at its median time (undisturbed).
   double expected = 0, limit = 0, measured = 0, undisturbed = 0;
 };
 
@@ -130,7 +131,7 @@ class CostTable {
     }
     totals_.expected += part;
     if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(command, microbatch, limit, row);
-    row["share"] = part;  // in seconds; divided by the whole time when that is known
+    row["share"] = part;  // in seconds; becomes a fraction of the whole time when that is known
     return row;
   }
 

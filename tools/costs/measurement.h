@@ -1,4 +1,4 @@
-// Times of a program's commands: from a trace file, or from runs of the program here.
+// Measures the times of a program's commands in runs on this machine, or reads them from a trace file.
 #ifndef TANDEM_TOOLS_COSTS_MEASUREMENT_H_
 #define TANDEM_TOOLS_COSTS_MEASUREMENT_H_
 
@@ -17,11 +17,12 @@ namespace tandem {
 struct CommandMeasurement {
   int64_t calls = 0;
   int64_t rows = 0;  // rows of all calls together; 0 for global commands
-  // Seconds of all calls. For map commands, the sum over the threads; for global commands, the sum of the times from
-  // the first thread's begin to the last thread's end.
+  // Seconds of all calls. For map commands, which each thread runs for its microbatches, the sum over the threads. For
+  // global commands, which all threads run together, the sum of the times from the first thread's begin to the last
+  // thread's end.
   double seconds = 0;
-  // The median call and its rows: the duration of a call that no other process disturbs, even if other jobs interrupt
-  // many calls.
+  // Seconds of the call with the median duration, and the number of rows of that call (0 for global commands). Other
+  // processes that interrupt some calls hardly change the median, unlike the mean.
   double median_seconds = 0;
   int64_t median_rows = 0;
 };
@@ -29,7 +30,7 @@ struct CommandMeasurement {
 struct Measurement {
   int threads = 0;
   int64_t runs = 0;        // number of runs of the whole program
-  double run_seconds = 0;  // seconds of the median run
+  double run_seconds = 0;  // median seconds of a run
   double mean_run_seconds = 0;
   std::vector<CommandMeasurement> commands;  // indexed by the id of ListCommands
 };

@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the number of thread blocks of each kernel for a full batch, in the first command that launches it. The
-// updates of a grouped launch are one launch.
+// Returns, for each kernel, the number of thread blocks that the first command that launches it starts for a full
+// batch. For a grouped launch, which updates many variables, this is the sum over the variables.
 std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable,
                                             const std::vector<std::unique_ptr<Command>>& commands) {
   const format::Index& index = executable.index();
@@ -75,7 +75,7 @@ Json SegmentsJson(const format::Index& index, const format::Program& program,
   return segments;
 }
 
-// Counts, by kind of command, what one run with a full batch puts into the streams.
+// Counts, by kind of command, the launches of one run with a full batch: what is put into the GPU's streams.
 Json LaunchesJson(const format::Index& index, const format::Program& program,
                   const std::vector<std::unique_ptr<Command>>& commands) {
   std::map<std::string, int64_t> by_kind;

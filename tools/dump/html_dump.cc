@@ -85,8 +85,8 @@ std::string DumpHtml(const Executable& executable, const Json& dump, const Json&
   data["memory"] = dump["memory"];
   data["memory"].erase("buffers");
   data["costs"] = costs;
-  // The axis of the pictures of arenas: the names of all commands in order, and for each section the number of its
-  // first command.
+  // The horizontal axis of the page's pictures of arenas (memory over time): the names of all commands in order, and
+  // for each section its name and the number of its first command.
   Json sections = Json::array(), names = Json::array();
   for (const auto& section : executable.index().programs[0].sections) {
     sections.push_back(Json::array({section.name, names.size()}));

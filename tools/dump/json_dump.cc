@@ -55,8 +55,8 @@ Json CommandJson(const format::Index& index, const format::Command& table) {
   return j;
 }
 
-// `command` of `section` computes a gradient. If it is applied to the variable at once, block by block, returns the
-// command that does so; otherwise, the gradient is stored, and null is returned.
+// If another command of `section` applies each block of the gradient that `command` computes to the variable as soon as
+// the block is computed, so that the gradient is never stored, returns that other command; otherwise null.
 Json BlockUpdateJson(const format::Section& section, uint32_t command) {
   for (const auto& update : section.block_updates) {
     if (update.gradient != command) continue;

@@ -38,7 +38,8 @@ class Timeline {
   }
 
   ArenaTimeline Finish() {
-    std::vector<std::pair<int, int64_t>> changes;  // for each command, how many bytes become live or are freed
+    // Pairs of a command's number and the bytes that become live there, or are freed (negative).
+    std::vector<std::pair<int, int64_t>> changes;
     for (const LiveBuffer& b : result_.live) {
       changes.emplace_back(b.first, static_cast<int64_t>(b.bytes));
       changes.emplace_back(b.last + 1, -static_cast<int64_t>(b.bytes));
@@ -58,7 +59,7 @@ class Timeline {
   void Write(uint32_t buffer, int now) {
     if (!In(buffer)) return;
     auto it = current_.find(PlaceOf(buffer));
-    // The command updates the buffer in place, so its live range continues.
+    // If the command updates the buffer in place, the buffer's live range continues.
     const bool same = it != current_.end() && result_.live[it->second].buffer == buffer;
     if (same) {
       result_.live[it->second].last = now;
@@ -74,7 +75,7 @@ class Timeline {
     if (it != current_.end()) {
       result_.live[it->second].last = now;
     } else {
-      Write(buffer, now);  // no command of the timeline has written the buffer, so it counts from here
+      Write(buffer, now);  // no command has written the buffer, so its live range begins here
     }
   }
 

@@ -39,7 +39,7 @@ void Kernels(const Json& dump, std::string* out) {
 }
 
 // Describes how a command or a section is executed, as the compiler's phase `commands` has decided: ", inline, 2 lanes
-// together". Returns "" if that phase has decided nothing.
+// together" (without waking other threads, two parts of the batch at a time). Returns "" if it has decided nothing.
 std::string Execution(const Json& j) {
   std::string text;
   if (j.contains("invariant")) text += ", invariant";

@@ -1,4 +1,4 @@
-// A process that tandem-launch starts.
+// Finds and starts the programs of the processes that tandem-launch watches.
 #ifndef TANDEM_TOOLS_LAUNCH_CHILD_H_
 #define TANDEM_TOOLS_LAUNCH_CHILD_H_
 

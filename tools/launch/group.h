@@ -1,4 +1,4 @@
-// Group: the processes of one start of a job, until the last of them has ended.
+// Group: starts the processes of a job once, and watches them until the last of them has ended.
 #ifndef TANDEM_TOOLS_LAUNCH_GROUP_H_
 #define TANDEM_TOOLS_LAUNCH_GROUP_H_
 
@@ -35,7 +35,7 @@ struct GroupEnd {
 // Prints a line of the launcher itself to standard error.
 void Note(absl::string_view text, Output* output);
 
-// The processes of one start of the job. A process may have only one Group at a time, and only one thread. All
+// The processes of one start of the job. The launcher may have only one Group at a time, and only one thread. All
 // constructor arguments must outlive the group.
 class Group {
  public:
@@ -68,7 +68,7 @@ class Group {
   std::vector<std::unique_ptr<Process>> processes_;
   bool stopping_ = false;  // true once all tasks were asked to end
   bool hurried_ = false;   // true if a user waits for the end: output that cannot be written at once is dropped
-  std::optional<double> settle_at_;  // when the cause of a failure counts as certain
+  std::optional<double> settle_at_;  // the time, in seconds, at which the cause of a failure counts as certain
   GroupEnd end_;
 };
 

@@ -73,7 +73,7 @@ bool IsTemporary(const TaskEnd& cause) {
 std::string Summary(absl::Span<const TaskEnd> ends, size_t cause) {
   const TaskEnd& first = ends[cause];
   std::string text = absl::StrCat(Label(first.task), " (pid ", first.pid, ") ", HowItEnded(first));
-  // The different descriptions of ends, ordered by the first task that each applies to.
+  // The different descriptions of how tasks ended, ordered by the first task that each applies to.
   std::vector<std::string> kinds;
   std::map<std::string, std::map<TaskType, std::vector<int64_t>>> others;
   for (size_t i = 0; i < ends.size(); ++i) {

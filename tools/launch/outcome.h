@@ -1,4 +1,4 @@
-// How the processes of a group ended, and which of them caused a failure.
+// Describes how the processes of a group ended, and finds the one that caused a failure.
 #ifndef TANDEM_TOOLS_LAUNCH_OUTCOME_H_
 #define TANDEM_TOOLS_LAUNCH_OUTCOME_H_
 

@@ -1,4 +1,4 @@
-// Output: the launcher's standard output and standard error, with lines of many processes.
+// Output: collects lines of many processes and writes them to the launcher's standard output and error.
 #ifndef TANDEM_TOOLS_LAUNCH_OUTPUT_H_
 #define TANDEM_TOOLS_LAUNCH_OUTPUT_H_
 

@@ -1,4 +1,4 @@
-// Process: a running task, together with all processes in its process group.
+// Process: watches a running task and all processes in its process group, forwards their output and stops them.
 #ifndef TANDEM_TOOLS_LAUNCH_PROCESS_H_
 #define TANDEM_TOOLS_LAUNCH_PROCESS_H_
 

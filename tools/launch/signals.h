@@ -27,7 +27,7 @@ class Signals {
   int fd() const { return fd_; }
   // The signal mask before Init, with which children should be started.
   const sigset_t& mask_before() const { return before_; }
-  // Returns the signals since the last call.
+  // Returns the numbers of the signals that were received since the last call.
   std::vector<int> Take();
 
  private:

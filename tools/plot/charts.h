@@ -1,4 +1,4 @@
-// The charts of a page: which curves are drawn together, and in what order.
+// Decides which curves are drawn together in a chart, and in what order a page shows the charts.
 #ifndef TANDEM_TOOLS_PLOT_CHARTS_H_
 #define TANDEM_TOOLS_PLOT_CHARTS_H_
 
@@ -12,7 +12,7 @@ namespace tandem {
 
 struct ChartCurve {
   int run;   // index of PlotRuns.runs
-  int part;  // index of PlotCharts.parts
+  int part;  // index of PlotCharts.parts: the training or an evaluation
   std::vector<CurveColumn> columns;
 };
 

@@ -60,8 +60,8 @@ std::string Coordinate(double value) {
   return text == "-0" ? "0" : text;
 }
 
-// Returns the path that connects the means of a curve's columns. With `ranges`, the path has a vertical line from the
-// least to the greatest value of each column. The path has a gap where no value is finite.
+// Returns the path that connects the means of a curve's columns (groups of consecutive steps). With `ranges`, the path
+// has a vertical line from the least to the greatest value of each column. The path has a gap where no value is finite.
 template <typename X, typename Y>
 std::string LinePath(const std::vector<CurveColumn>& columns, bool ranges, const X& x, const Y& y) {
   std::string path;

@@ -46,8 +46,8 @@ HostTensor RandomInput(const format::Input& input, int64_t rows, uint64_t seed, 
     case DType::kBool:
       Fill<uint8_t>(&tensor, seed, stream, [](uint32_t word) { return word & 1; });
       break;
-    case DType::kBFloat16:  // exists only inside a program, so no input has it
-    case DType::kString:    // never part of a compiled program
+    case DType::kBFloat16:  // bfloat16 exists only inside a program, so no input has it
+    case DType::kString:    // strings are never part of a compiled program
     case DType::kInvalid:
       break;
   }

@@ -16,7 +16,7 @@
 
 namespace tandem {
 
-// The largest difference of a tensor's elements.
+// The largest difference between the elements of a tensor and those that the reference interpreter computes for it.
 struct TensorError {
   double error = 0;      // infinite if only one of the two elements is NaN or infinite
   double magnitude = 0;  // largest absolute value of the reference's elements

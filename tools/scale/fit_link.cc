@@ -65,7 +65,7 @@ double SquaredErrors(const std::vector<Row>& rows, const Row& x) {
 }
 
 // Returns the best link with unknowns that are not negative. As there are few unknowns, each set of unknowns that may
-// differ from 0 is tried. `before` decides which way the algorithm takes for each measurement.
+// differ from 0 is tried. The algorithm chooses its way for each measurement by the properties of the link `before`.
 Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, const Link& before) {
   std::vector<Row> rows;
   for (const MeasuredTime& m : measured) {
@@ -93,8 +93,8 @@ Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, con
 LinkFit FitLink(Algorithm algorithm, const std::vector<MeasuredTime>& rows) {
   LinkFit fit;
   fit.link = {1e9, 10e-6, 0};
-  // An algorithm chooses between two ways by the link's properties, so a better fit may change the choice, and the fit
-  // is repeated.
+  // The algorithm "halving" chooses between two ways by the link's properties, so a better fit may change the choice,
+  // and the fit is repeated.
   constexpr int kRounds = 8;
   for (int i = 0; i < kRounds; ++i) fit.link = FitOnce(algorithm, rows, fit.link);
   double sum = 0;

@@ -12,7 +12,7 @@ namespace tandem {
 struct Link {
   double bandwidth = 0;  // bytes per second in each direction
   double latency = 0;    // seconds from the start of a message to its first byte at the other end
-  double message = 0;    // seconds for each further message that a process sends in one hop
+  double message = 0;    // seconds for each further message that is sent without waiting for the one before
 };
 
 // Which link connects which devices: those of one host use `local`, and hosts use `network`, which the devices of a
@@ -32,7 +32,8 @@ absl::StatusOr<Algorithm> ParseAlgorithm(absl::string_view name);
 absl::string_view Name(Algorithm algorithm);
 
 // The cost of an all-reduce for one process: the bytes through its link, one after another; how often the latency
-// counts; and the number of messages beyond the first of each hop.
+// counts; and how many messages a process sends beyond the first in each hop, in which messages do not wait for each
+// other.
 struct Cost {
   double bytes = 0, latencies = 0, messages = 0;
   double On(const Link& link) const {
@@ -42,12 +43,12 @@ struct Cost {
 
 // The ways to sum `bytes` bytes of n > 1 processes that have a link each:
 // One hop: every process sends everything to all others.
-// Two hops: part p of n goes to process p, which sends its sum to all; in segments of kExchangeSegmentBytes, whose
-// messages are counted as if parts had the size of a segment (runtime/collectives/direct_exchange.h).
-// Doubling: in round i each process exchanges everything with the process at distance 2^i. Halving: exchanges half of
-// the part that it still needs, then the way back (Thakur, Rabenseifner, Gropp, "Optimization of collective
-// communication operations in MPICH", IJHPCA 2005). In both, if n is no power of two, each surplus process first gives
-// everything to a neighbour, and gets the result from it in the end.
+// Two hops: every process sends part p of n to process p, which sends the sum of the parts to all others. It does so
+// for each segment of kExchangeSegmentBytes (runtime/collectives/direct_exchange.h).
+// Doubling: in round i each process exchanges everything with the process at distance 2^i. Halving: in each round it
+// exchanges half of the part that it still sums, and at last collects the sums in reverse order (Thakur, Rabenseifner,
+// Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005). In both, if n is no power of
+// two, each surplus process first sends everything to a neighbour, and receives the result from it in the end.
 // Ring: 2 (n - 1) messages of bytes / n (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 // workstations", JPDC 2009).
 // Tree: two trees, each for one half, up and down, pipelined: the bandwidth of the ring's limit and 2 log2(n) latencies

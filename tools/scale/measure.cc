@@ -54,8 +54,8 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
   auto first_map = std::find_if(infos.begin(), infos.end(), [](const CommandInfo& s) { return s.map; });
   for (const auto& thread : trace.threads) {
     for (const CommandRecord& r : thread) {
-      // The parts of a global command ran on several threads at the same time, and their times are added up. With more
-      // devices, each device would run its own part.
+      // The parts of a global command (one that runs once per device) ran on several threads at the same time, and
+      // their times are added up. With more devices, each device would run its own part.
       measured.commands.seconds[r.id] += 1e-9 * static_cast<double>(r.end - r.begin) / (runs * devices);
       if (first_map != infos.end() && r.id == first_map->id) first_map_records += 1;
     }

@@ -83,7 +83,7 @@ ServedStep PlacedStep(const Executable& program, int servers, double update) {
   step.threads = program.num_replicas();
   step.servers.resize(servers);
   double total = 0;
-  std::vector<double> updated(servers);  // for each server, the bytes of its variables and slots
+  std::vector<double> updated(servers);  // for each server, the bytes of its variables and their optimizer slots
   for (const PlacedPart& part : PlaceVariables(variables, servers, by_rows)) {
     const format::Variable& v = *of_name.at(part.variable);
     if (!v.updated) continue;

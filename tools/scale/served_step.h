@@ -26,7 +26,7 @@ absl::StatusOr<ServedStep> ServedStepOf(const Executable& worker,
 
 // Distributes the variables of `program` over `servers` servers as PlaceVariables (graph/parameter_servers.h) does,
 // assuming that the rows of every variable can be divided. `update` is the seconds of all updates; each server's share
-// of it follows from the bytes of its variables and slots.
+// of it follows from the bytes of its variables and their optimizer slots.
 ServedStep PlacedStep(const Executable& program, int servers, double update);
 
 // Adds to each server's update time the time of its copies: of the values that it receives into the program's memory,

@@ -6,8 +6,8 @@ namespace tandem {
 
 Forecast Simulate(const StepModel& model, absl::FunctionRef<double(double bytes)> all_reduce) {
   Forecast forecast;
-  double link_free = 0;  // time at which the link has finished the bucket before
-  double delay = 0;      // how much blocking buckets have delayed the later computation
+  double link_free = 0;  // seconds into the step at which the link has sent the previous bucket
+  double delay = 0;      // seconds by which blocking buckets have delayed the computation after them
   for (const Bucket& bucket : model.buckets) {
     BucketForecast b;
     const double seconds = all_reduce(bucket.bytes);

@@ -32,7 +32,9 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
   double clock = 0;                  // time at which the previous command ends
   for (size_t i = 0; i < commands.size(); ++i) {
     const CommandInfo& info = commands[i];
-    if (info.table == nullptr) {  // LaneSum, a part of every microbatch but the first, has no entry in the program
+    // LaneSum adds a microbatch's results to those of its lane (its part of the batch). It follows every microbatch but
+    // the first, and is no command of the executable.
+    if (info.table == nullptr) {
       clock += times.seconds[i];
       continue;
     }

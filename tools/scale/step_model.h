@@ -29,7 +29,7 @@ struct Bucket {
 
 struct StepModel {
   double compute = 0;           // seconds from the start of the step to the end of the backward pass
-  double tail = 0;              // seconds after the last collective: finite check and update
+  double tail = 0;              // seconds after the last collective: check for NaN and infinity, and update
   std::vector<Bucket> buckets;  // in the order of their numbers
 };
 
