@@ -3,8 +3,8 @@
 //   bazel run //benchmarks:all_reduce -- --processes=2,4 --transport=shared,tcp
 //
 // Sums float32 vectors. Prints rank 0's median time, and the bytes of the vector per second. Before it is measured,
-// each size is checked once, element by element, against the tree over ranks (the ring's sums only roughly). --csv=FILE
-// also writes the times for tandem-scale --measured=FILE.
+// each size is checked once, element by element, against the sum in the order of the reduction tree (only roughly for
+// the ring, which adds in another order). --csv=FILE also writes the times for tandem-scale --measured=FILE.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -49,8 +49,8 @@ struct Run {
   std::vector<int64_t> bytes;
 };
 
-// Writes text to the file of --csv; `how` is the mode of fopen. The processes that write rows end one after another, so
-// that rows are appended.
+// Writes `text` to the file of --csv, which it opens with fopen's mode `how`. Only one process at a time writes rows,
+// so each of them opens the file and appends.
 absl::Status WriteCsv(const char* how, const std::string& text) {
   const std::string path = absl::GetFlag(FLAGS_csv);
   if (path.empty()) return absl::OkStatus();

@@ -1,4 +1,4 @@
-// A benchmark's model, compiled and ready to run on random data in memory.
+// Compiles a benchmark's model and runs its steps on random data in memory.
 #ifndef TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
 #define TANDEM_BENCHMARKS_BENCH_PROGRAM_H_
 
@@ -21,7 +21,7 @@ namespace tandem::benchmarks {
 // step has the same batch.
 class BatchAhead {
  public:
-  // `batch` has inputs, but no scalars.
+  // `batch` has the inputs of a step, but no step scalars (numbers such as the learning rate).
   BatchAhead(std::shared_ptr<Session> session, StepInputs batch);
   ~BatchAhead();
   BatchAhead(const BatchAhead&) = delete;
@@ -49,7 +49,7 @@ struct BenchProgram {
   int64_t parameters = 0;     // elements of all variables, without the optimizer's slots
   double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
   std::shared_ptr<BatchAhead> ahead;  // null if batches need not be copied to devices
-  double issue_seconds = 0;           // sum of StepResult::issue_seconds over all steps
+  double issue_seconds = 0;           // seconds in which all steps issued commands to GPUs
 
   // Runs one step and returns its loss. DataLoss when the loss or a gradient of a training step is not finite.
   absl::StatusOr<double> Step();
@@ -57,7 +57,7 @@ struct BenchProgram {
 
 // Compiles the model with `options`, makes a session with options.threads threads, and initialises the variables. With
 // `time_commands`, the session measures the time of every command (kernel or library call) of the program.
-// `deadline_seconds` is that of Session::Options.
+// `deadline_seconds` is how long a step on GPUs may take before a device counts as lost.
 absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_commands,
                                             double deadline_seconds = 600);
 

@@ -96,7 +96,8 @@ class Rate : public SessionRunHook {
   Clock::time_point begin_, end_;
 };
 
-// A hook that reads commands between steps. The first turn, of two steps, is the warm-up, which needs no command.
+// A hook that, after each turn of some steps, reads the command that says how many steps the next turn has. The first
+// turn, of two steps, is the warm-up, which needs no command.
 class Turns : public SessionRunHook {
  public:
   Turns(const BenchModel& model, std::shared_ptr<const int64_t> parameters) : model_(model), parameters_(parameters) {}

@@ -1,5 +1,6 @@
-// Measures what a large constant in the graph costs, compared with the same numbers as a feature: the time to compile a
-// program that adds them to a batch, and the time of its step. Both should take at most 1.2 times as long.
+// Measures what a large constant in the graph costs, compared with the same numbers as a feature (an input of the
+// step): the time to compile a program that adds them to a batch, and the time of its step. Both should take at most
+// 1.2 times as long.
 //
 //   bazel run //benchmarks:constant_table -- [numbers] [examples of the batch] [turns]
 //

@@ -1,8 +1,8 @@
 // benchmarks/contractions: times one convolution or matrix product, or a gradient of it, with several algorithms.
 //
-// Each algorithm is compiled with TANDEM_FLAGS' --choose and run in turns on one thread, measured in that thread's CPU
-// time. Prints microseconds per row, the median of all turns. The step's result is the sum of the elements, because a
-// step needs one number.
+// Compiles a program for each algorithm (the compiler's option --choose in TANDEM_FLAGS forces it), and runs the
+// programs in turns on one thread, measured in that thread's CPU time. Prints microseconds per row, the median of all
+// turns. The step's result is the sum of the elements, because a step needs one number.
 //
 //   bazel run -c opt //benchmarks:contractions -- --op=filter_grad --x=32,32,64 --kernel=3,3,64,1
 //       --algorithms=library,single_channel

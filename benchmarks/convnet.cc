@@ -94,8 +94,9 @@ absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, b
   return program;
 }
 
-// Prints how the threads spend their time: in commands of map sections, which each run on one thread; in commands of
-// global sections, which count for all threads; and the rest, which is inputs, outputs, and waiting for the last lane.
+// Prints how the threads spend their time: in commands of map sections (run for each microbatch), which each run on one
+// thread; in commands of global sections (run once per device), which count for all threads; and in the rest, which is
+// inputs, outputs, and waiting for the thread that finishes last.
 absl::Status PrintProfile(Program program, int64_t examples, int steps) {
   for (int i = 0; i < steps / 10 + 1; ++i) program.Step();
   std::vector<CommandTime> before = program.bench.session->command_times();

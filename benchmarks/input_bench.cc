@@ -185,8 +185,8 @@ double Mean(const HostTensor& tensor) {
   return sum / static_cast<double>(tensor.num_elements());
 }
 
-// Returns the sum over the components of their mean number, or for strings their mean length. All programs that read
-// the same data get the same sum.
+// Returns the sum, over all components of the batch, of the mean of the component's numbers, or of the mean length of
+// its strings. All programs that read the same data get the same sum.
 double Checksum(const Element& batch) {
   double sum = 0;
   for (const HostTensor& tensor : batch.components) {
@@ -226,7 +226,8 @@ absl::Status Obey(const std::string& name, const Pipeline& pipeline, Iterator& i
                           {"batch", pipeline.batch},
                           {"seconds_per_step", second},
                           {"peak_rss_bytes", PeakRssBytes()}};
-  // The pipeline "interleave" shuffles, and programs shuffle in different orders, so that its first batches differ.
+  // The pipeline "interleave" shuffles, and each program shuffles in its own order, so the programs' first batches
+  // differ and no checksum is compared.
   if (name != "interleave") ready["checksum"] = checksum;
   Answer(ready);
   return ObeyCommands([&](int64_t steps) -> absl::StatusOr<nlohmann::json> {

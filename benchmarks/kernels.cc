@@ -1,9 +1,9 @@
 // benchmarks/kernels FILE: times the generated kernels of a module, such as `tandem-opt --compile-to=fusion` prints.
 //
-// Runs every kernel over rows or blocks on this machine's target with random operands, in turns, and measures the
-// thread's CPU time, so that other programs matter less. Prints microseconds per row, the median of all turns and the
-// best, the bytes of its operands and results per second (each counted once, as if nothing stayed in a cache), and the
-// operations per second.
+// Compiles for this machine each kernel that computes rows of the batch or blocks of its result, runs the kernels in
+// turns on random operands, and measures the thread's CPU time, so that other programs matter less. Prints for each
+// kernel the microseconds per row (the median of all turns and the best), the bytes of its operands and results per
+// second (each counted once, as if nothing stayed in a cache), and the operations per second.
 #include <algorithm>
 #include <cstdio>
 #include <functional>

@@ -1,4 +1,4 @@
-// The machine's rate in a large matrix product, with which compiled steps are compared.
+// A large matrix product, with whose rate on this machine the benchmarks compare compiled steps.
 #ifndef TANDEM_BENCHMARKS_MATMUL_RATE_H_
 #define TANDEM_BENCHMARKS_MATMUL_RATE_H_
 

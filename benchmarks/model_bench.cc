@@ -185,8 +185,8 @@ absl::Status Obey(const Work& work, double first_loss) {
   });
 }
 
-// Prints where `steps` steps spend their time. The first steps do not count, because they touch the arenas' pages for
-// the first time, and a kernel that does so looks a hundred times slower than it is.
+// Prints where `steps` steps spend their time. The first steps do not count, because they touch the pages of the
+// buffers' memory for the first time, and a kernel that does so looks a hundred times slower than it is.
 absl::Status PrintProfile(const Work& work, int64_t steps) {
   double loss = 0;
   TD_RETURN_IF_ERROR(Run(work, 2, &loss).status());

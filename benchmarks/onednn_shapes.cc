@@ -1,6 +1,6 @@
 // Shows which oneDNN implementations the convnet of scenario S0 gets with plain NHWC activations, and how fast one
 // thread runs them: forward, input gradient and filter gradient for each microbatch size. A compiled program must never
-// contain an implementation named "ref".
+// contain an implementation named "ref" (oneDNN's slow fallback).
 //
 //   bazel run -c opt //benchmarks:onednn_shapes
 #include <algorithm>

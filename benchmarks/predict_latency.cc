@@ -113,7 +113,8 @@ absl::Status Measure(const Model& model) {
   for (int64_t i = -warm_up; i < calls; ++i) {
     double alone = 0;
     for (size_t k = 0; k < kinds.size(); ++k) {
-      TD_RETURN_IF_ERROR(kinds[k].second());  // loads this kind's code and data into the caches, as in a busy server
+      // An unmeasured call loads code and data into the caches, as in a busy server.
+      TD_RETURN_IF_ERROR(kinds[k].second());
       const Clock::time_point begin = Clock::now();
       TD_RETURN_IF_ERROR(kinds[k].second());
       const double time = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();

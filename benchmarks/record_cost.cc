@@ -32,7 +32,7 @@ double RecordingAlone(int64_t batch) {
   if (!dir.ok()) return -1;
   VariableStore store(1);
   std::vector<VariableSpec> variables;
-  for (int64_t i = 0; i < 12; ++i) {  // about as much as S0's variables and Adam's slots, four times
+  for (int64_t i = 0; i < 12; ++i) {  // about four times the numbers in S0's variables and Adam's slots
     variables.push_back({.name = std::to_string(i), .dtype = DType::kFloat32, .shape = {300, 300}});
     if (!store.Create({variables.back().name, DType::kFloat32, {300, 300}}).ok()) return -1;
   }

@@ -1,5 +1,6 @@
-// Measures what the runtime adds to its kernels and primitives: the time of an empty step in a map and in a global
-// section, and the speed of the library calls of scenario S0's convnet (no pooling, no update) through a session.
+// Measures what the runtime adds to its kernels and primitives: the time of an empty step in a map section (commands
+// for each microbatch) and in a global section (commands once per device), and the speed of the library calls of
+// scenario S0's convnet (no pooling, no update) through a session.
 //
 //   bazel run //benchmarks:session_overhead -- [threads] [batch] [lanes] [microbatch]
 #include <chrono>

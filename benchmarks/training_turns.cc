@@ -52,7 +52,7 @@ absl::StatusOr<double> MeasureByTurns(const std::vector<std::string>& names, con
   for (int turn = 0; turn < turns.turns; ++turn) {
     std::vector<StepTimes> times(count);
     for (size_t i = 0; i < count; ++i) {
-      const size_t who = (i + turn) % count;  // the order rotates, so that none is always the first
+      const size_t who = (i + turn) % count;  // the order rotates, so that no name is always the first
       TD_ASSIGN_OR_RETURN(times[who], train(who));
     }
     for (size_t who = 0; who < count; ++who) {

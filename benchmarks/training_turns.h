@@ -22,7 +22,7 @@ std::vector<HostTensor> ImagesAndLabels(int64_t count);
 struct TrainingTurns {
   int64_t batch = 64;
   int64_t steps = 0;       // measured steps per turn
-  int64_t warm_steps = 0;  // steps before the measured ones, which include the start
+  int64_t warm_steps = 0;  // unmeasured first steps of a turn, which include the start of the training
   int turns = 1;
 };
 

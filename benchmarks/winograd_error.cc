@@ -32,7 +32,8 @@ struct Layer {
   const char* name;
   int64_t size, in, out, pad;
 };
-// The layers have the sizes of the models. Only large images are cut, because further pixels would show nothing new.
+// The layers have the sizes of the models. Only large images are made smaller, because more pixels would show nothing
+// new.
 const Layer kLayers[] = {{"S0, 2nd layer", 13, 32, 64, 0},
                          {"S0, 3rd layer", 5, 64, 64, 0},
                          {"S2, 3rd layer", 22, 256, 128, 1},

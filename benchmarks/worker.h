@@ -17,7 +17,7 @@ namespace tandem::benchmarks {
 double PeakRssBytes();
 
 void Answer(const nlohmann::json& line);
-// Prints the answer "ran" with the number of steps and the values of `more`.
+// Prints the answer to "run N": a line of JSON with the event "ran", the number of steps and the members of `more`.
 void AnswerRan(int64_t steps, nlohmann::json more);
 
 // Reads the next command: returns N for "run N", and nullopt for "quit" or at the end of the input. InvalidArgument for
