@@ -23,8 +23,9 @@ constexpr double kOldSeconds = 24 * 3600;
 
 std::string LockOf(const std::string& dir) { return absl::StrCat(dir, kLockSuffix); }
 
-// Holds a lock on a leftover. A process that has just created this file then sees that it has lost the file
-// (Env::CreateLockedFile).
+// Decides whether a temporary file was left behind by a process that has ended: nobody holds its lock, or it cannot be
+// locked and is old. Holds the lock, if it got it, until destruction. A process that has created the file and not
+// locked it yet then gets Aborted from Env::CreateLockedFile.
 class Leftover {
  public:
   // Checks whether `path` is a leftover.

@@ -149,8 +149,8 @@ class PaddedNode : public Node {
 
 class PaddedBatchNode;
 
-// Collects the tokens of rows in buckets until a batch is full. There is one bucket for all elements (PaddedBatch), or
-// one for each range of lengths.
+// Collects the tokens of elements (the numbers from which a stage makes an element later) in buckets until one bucket
+// has a full batch. There is one bucket for all elements (PaddedBatch), or one for each range of lengths.
 class BucketIterator : public TokenIterator {
  public:
   explicit BucketIterator(const PaddedBatchNode& node);

@@ -16,9 +16,9 @@
 namespace tandem::data_internal {
 namespace {
 
-// The largest number of elements made ahead that is chosen automatically, and the largest number of prefetched elements
-// that a saved state may contain.
+// The largest window (number of elements made ahead) that AdaptWindow chooses.
 constexpr int64_t kMaxAutomaticWindow = 16;
+// The largest number of elements that were drawn and not delivered in a saved state that is accepted.
 constexpr int64_t kMaxPendingTokens = int64_t{1} << 24;
 // If drawing is expensive, the state of the order is recorded every kTokensPerNote tokens. If that state has b bytes,
 // at least b / kNoteBytesPerToken tokens lie between two records, so that large states are recorded rarely.

@@ -41,7 +41,7 @@ struct StageTimes {
   std::atomic<int64_t> total{0};    // nanoseconds in the stage, including the stages that it calls
   std::atomic<int64_t> busy{0};     // nanoseconds in the stage, excluding the stages that it calls
   std::atomic<int64_t> drawing{0};  // the part of `busy` that draws the order, which one thread at a time does
-  PipelineTimes pipeline;           // times of the iterators that end with this stage
+  PipelineTimes pipeline;           // times of the pipeline iterators whose last stage is this one
   // If set, this object receives the times instead. Data sets that FlatMap makes send their times to the stages of the
   // first such data set.
   std::atomic<std::shared_ptr<StageTimes>> sink;

@@ -302,7 +302,8 @@ Tensor Round(const Tensor& x, SourceLocation loc) {
   if (!CheckFloats("round", x, loc)) return x.graph()->Poisoned();
   NameScope scope(x.graph(), x.graph()->UniqueName("round"));
   Tensor below = Floor(x, loc), above = Add(below, 1, loc);
-  // The difference is exact for all x with a fraction, where x + 0.5 would be rounded.
+  // x + 0.5 would be rounded. The difference is exact, except for x between -0.5 and 0, where it is at least 0.5, and
+  // `above` and `even` are both 0.
   Tensor part = Sub(x, below, loc);
   Tensor even = Mul(Floor(Mul(above, 0.5, loc), loc), 2, loc);
   return Select(Less(part, 0.5, loc), below, Select(Greater(part, 0.5, loc), above, even, loc), loc);

@@ -40,7 +40,7 @@ absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::s
   if (!fs::is_directory(path, error)) return path;
   fs::path dir = fs::path(path) / "compiled";
   if (!fs::is_directory(dir, error)) dir = path;
-  // For each mode, the newest file and its time.
+  // For each mode of the model (train, eval, predict), the time and path of its newest .tdx file.
   std::map<std::string, std::pair<fs::file_time_type, std::string>> newest;
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
     // A file is called "train-0123456789abcdef.tdx" in a cache of executables, and "predict.tdx" in an exported model.

@@ -112,8 +112,9 @@ class MicrobatchChooser {
     }
     double least = options[0].seconds;
     for (const MicrobatchSizes& o : options) least = std::min(least, o.seconds);
-    // Of the options that are about as fast as the fastest, takes the one with most lanes, or with fewest where sums
-    // are large.
+    // Of the options whose expected time is within kTolerance of the least and whose lanes' sums fit into memory of
+    // kMaxSlotBytes, takes the one with most lanes, or with fewest where the sums of one lane are large. If none fits,
+    // takes the one with fewest.
     size_t chosen = options.size() - 1;
     for (size_t i = options.size(); i-- > 0;) {
       if (options[i].seconds > kTolerance * least || options[i].lanes * work_.lane_bytes > kMaxSlotBytes) continue;

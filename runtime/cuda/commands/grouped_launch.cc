@@ -59,7 +59,9 @@ class CudaGroup final : public CudaCommand {
   const format::GroupedLaunch& group_;
   unsigned grid_ = 0;
   uint64_t table_bytes_ = 0;
-  std::array<uint64_t, 3> values_ = {};  // the launch's arguments: addresses of members, blocks and guard
+  // The launch's arguments, which are device addresses: of the tables `members` and `blocks` (GroupTable), and of the
+  // result of the finite check, which forbids to write (0 if there is none).
+  std::array<uint64_t, 3> values_ = {};
 };
 
 class CudaLaunchOfEachMember final : public CudaCommand {
