@@ -297,14 +297,15 @@ TEST(EvaluatedWeights, OtherDataByHandAreNotTheJobsOwn) {
 
 TEST(EvaluatedWeights, AnEndlessInputNeedsANumberOfSteps) {
   Estimator estimator(LineModel, Config(ModelDir()));
-  const absl::Status status = estimator.Evaluate(LineInput(64, 8, -1)).status();
-  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("never ends"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("EvalSpec.steps"));
   const InputFn filtered = [](const InputContext&) -> absl::StatusOr<Dataset> {
     return LinePoints(64).Repeat().Filter([](const Element&) -> absl::StatusOr<bool> { return true; }).Batch(8);
   };
-  EXPECT_EQ(estimator.Evaluate(filtered).status(), status);
+  for (const InputFn& endless : {LineInput(64, 8, -1), filtered}) {
+    const absl::Status status = estimator.Evaluate(endless).status();
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("never ends, because of Repeat ("));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("EvalSpec.steps"));
+  }
   auto result = estimator.Evaluate(LineInput(64, 8, -1), {.steps = 3});
   EXPECT_TRUE(result.ok()) << result.status();
 }
