@@ -154,7 +154,7 @@ TEST(CheckpointTool, MistakesHaveTheirExitCodes) {
   ASSERT_EQ(Env::Default()->WriteFile(text, {"not weights at all"}), absl::OkStatus());
   ExpectTool(65, "show " + text, "text: offset 0: the header's size");
   ExpectTool(65, "compare " + dir + " " + text, "not a safetensors file, or truncated");
-  ExpectTool(65, "show " + made, "is missing: not a checkpoint");
+  ExpectTool(65, "show " + made, "is no checkpoint, or one that was never finished");
   const std::string variables = dir + "/model.ckpt-30/variables.safetensors";
   const auto bytes = Env::Default()->ReadFile(variables);
   ASSERT_TRUE(bytes.ok());
