@@ -23,9 +23,13 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Open(const LibrarySpec& spec, const
     names = {variable};
   }
   std::string reason;
+  bool out_of_memory = false;
   for (const std::string& name : names) {
+    errno = 0;
     // RTLD_LOCAL: symbols of one CUDA library must not be taken from another version of it.
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return SharedLibrary(spec, name, handle);
+    // The dynamic linker's text need not say so.
+    out_of_memory = out_of_memory || errno == ENOMEM;
     const char* error = dlerror();
     // The error for the first name is reported, because that name is the preferred one and its reason is what the user
     // can act on.
@@ -33,8 +37,8 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Open(const LibrarySpec& spec, const
   }
   const std::string message =
       absl::StrCat(spec.title, " cannot be loaded (tried ", absl::StrJoin(names, ", "), ": ", reason, "); ");
-  // Only the dynamic linker's text says whether opening failed for lack of memory.
-  if (absl::StrContains(reason, std::strerror(ENOMEM))) return OutOfMemoryError(absl::StrCat(message, "out of memory"));
+  out_of_memory = out_of_memory || absl::StrContains(reason, std::strerror(ENOMEM));
+  if (out_of_memory) return OutOfMemoryError(absl::StrCat(message, "out of memory"));
   return absl::FailedPreconditionError(absl::StrCat(message, spec.remedy));
 }
 
