@@ -92,8 +92,8 @@ class PipelineIterator : public Iterator {
   void AdaptWindow(bool consumer_waits);
   // Activates one more worker when the consumer has waited several times in a row. The caller holds mutex_.
   void AdaptThreads(bool consumer_waits);
-  // Adds to times_ the elements and nanoseconds since the last call, and sets its numbers of threads and of elements made
-  // ahead. Only the thread that calls GetNext may call it.
+  // Adds to times_ the elements and nanoseconds since the last call, and sets its numbers of threads and of elements
+  // made ahead. Only the thread that calls GetNext may call it.
   void AddTimes();
   // Advances followed_ to the consumer's position. The caller holds mutex_.
   void Follow();

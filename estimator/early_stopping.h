@@ -30,8 +30,8 @@ struct EarlyStoppingOptions {
   std::optional<int64_t> run_every_steps = std::nullopt;
 };
 
-// Returns a short reason to stop, or "" to go on. The argument maps global steps to those evaluations so far that can be
-// compared with each other (ReadEvalHistory): of weights that were trained here, and not of another checkpoint or of
+// Returns a short reason to stop, or "" to go on. The argument maps global steps to those evaluations so far that can
+// be compared with each other (ReadEvalHistory): of weights that were trained here, and not of another checkpoint or of
 // assigned values; over the whole input if there are any such, otherwise over as many steps as the last one. A rule
 // should depend on nothing else, so that an interrupted run stops at the same step as one that was not interrupted.
 using StopRule = std::function<absl::StatusOr<std::string>(const std::map<int64_t, EvalResult>&)>;

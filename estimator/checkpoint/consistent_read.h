@@ -43,9 +43,9 @@ class DirectoryVersion {
 // Returns Unavailable: `path` was replaced during each of kReadAttempts tries.
 absl::Status ReplacedTooOften(absl::string_view path);
 
-// Returns `read(path)`, an absl::StatusOr, for the path that `find()` returns. Tries again, at most kReadAttempts times,
-// if the directory was replaced during the read, or if the read failed and `find` now returns another path. So no
-// result is a mixture of two directories.
+// Returns `read(path)`, an absl::StatusOr, for the path that `find()` returns. Tries again, at most kReadAttempts
+// times, if the directory was replaced during the read, or if the read failed and `find` now returns another path. So
+// no result is a mixture of two directories.
 template <typename Find, typename Read>
 auto ReadConsistently(Env* env, absl::string_view list_name, const Find& find, const Read& read)
     -> decltype(read(std::string())) {

@@ -44,8 +44,9 @@ struct Attention {
     keep_is_by_query = td::TypeOf(op.getKeep()).getRank() == 3;
   }
 
-  // True if keys later than the query need not be computed: their scores are -infinity, so that their weights are 0. With
-  // the mask `keep` scores of masked keys are the finite number `low`, so that such a key can have a weight above 0.
+  // True if keys later than the query need not be computed: their scores are -infinity, so that their weights are 0.
+  // With the mask `keep` scores of masked keys are the finite number `low`, so that such a key can have a weight above
+  // 0.
   bool skips_later_keys() const { return causal && !keep; }
 
   AttentionShape shape;

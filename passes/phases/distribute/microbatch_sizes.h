@@ -11,10 +11,10 @@
 namespace tandem {
 
 struct MicrobatchSizes {
-  // Number of lanes, the parts of the global batch whose sums are computed separately: a power of two times the odd part
-  // of the number of replicas.
+  // Number of lanes, the parts of the global batch whose sums are computed separately: a power of two times the odd
+  // part of the number of replicas.
   int64_t lanes = 1;
-  int64_t rows_per_lane = 1;  // capacity of a lane in examples: a multiple of microbatch_rows
+  int64_t rows_per_lane = 1;    // capacity of a lane in examples: a multiple of microbatch_rows
   int64_t microbatch_rows = 1;  // examples that one kernel call sees at most
   double seconds = 0;           // expected time of a step's maps on kNominalThreads threads
   std::string reason;           // text for people: the alternatives and their expected times
