@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/align.h"
 #include "data/files/wire.h"
 #include "data/files/wire_fields.h"
 
@@ -82,7 +83,7 @@ void AppendHeader(uint32_t field, uint64_t size, std::string* out) {
 
 // Adds the weight to the file of weights; returns the fields of its TensorProto that say where it is.
 std::string AddToData(const HostTensor& value, const std::string& data_name, FileImage* data) {
-  const int64_t size = data->size(), offset = (size + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+  const int64_t size = data->size(), offset = AlignUp(size, kDataAlignment);
   if (offset > size) data->pieces.push_back({kZeros, static_cast<size_t>(offset - size)});
   data->pieces.push_back(BytesOf(value));
   std::string fields;
