@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/interfaces.h"
+#include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
