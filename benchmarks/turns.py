@@ -2,6 +2,7 @@
 common."""
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -9,6 +10,14 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 HEADER = ["| what | before | after | | ratio (of pairs: least to greatest) | bar |",
           "| --- | --- | --- | --- | --- | --- |"]
+
+
+def make_tree(rev, folder):
+    """A worktree of `rev`, with the libraries that setup has fetched for this one."""
+    if not os.path.exists(os.path.join(folder, ".git")):
+        if subprocess.run(["git", "worktree", "add", "--detach", folder, rev], cwd=ROOT).returncode != 0:
+            sys.exit(2)
+        shutil.copytree(os.path.join(ROOT, ".deps"), os.path.join(folder, ".deps"), symlinks=True)
 
 
 class Worker:
