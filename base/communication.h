@@ -4,8 +4,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // On CPUs, all kinds except kRing add in the order of the reduction tree, so that results have the same bits as one
 // process with all the devices. GPUs always exchange values with NCCL; for them the kind only says how their processes

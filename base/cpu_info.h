@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 struct CpuCache {
   int level = 0;     // level of the cache, 1 to 4

@@ -19,9 +19,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/dtype.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // One object serves one collective of a program: its calls come one after another, always with the same tensors, so it
 // may keep memory for them. An exception is an error of the step, and so is an OK status with replicas that differ.

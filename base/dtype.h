@@ -8,8 +8,9 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The numbers are stored in executables: append, never renumber. kBFloat16 is the upper half of a float32: the compiler
 // makes such values (RunConfig.precision), tensors of users never have this type. kString is a byte string of any

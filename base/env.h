@@ -14,8 +14,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns "dir/name"; an absolute `name` stays as it is.
 std::string JoinPath(absl::string_view dir, absl::string_view name);

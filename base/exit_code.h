@@ -3,8 +3,9 @@
 #define TANDEM_BASE_EXIT_CODE_H_
 
 #include "absl/status/status.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 inline constexpr int kExitOk = 0;             // done, and all results were written
 inline constexpr int kExitInternal = 1;       // a bug; a loss that is not finite; a check that found a difference

@@ -8,8 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Sets the ABSL_FLAGs of this program from its arguments. Names may have dashes for underscores; a value follows "=" or
 // is the next argument; a boolean flag may stand alone or be negated ("--nocache"). Arguments that are no flags go to

@@ -13,10 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/dtype.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // A shared handle to a 64-byte aligned row-major buffer. Copies share the buffer (like std::shared_ptr); only a sole
 // holder may write. Thread-compatible.

@@ -6,9 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "base/dtype.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The values of the random kinds depend on the variable's name and the run's seed (FillInitialValue).
 struct Initializer {

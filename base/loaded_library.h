@@ -4,7 +4,9 @@
 
 #include <string>
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 struct LoadedLibrary {
   std::string name;     // "oneDNN"

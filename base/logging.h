@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 enum class LogSeverity { kInfo = 0, kWarning = 1, kError = 2 };
 

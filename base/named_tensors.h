@@ -5,9 +5,10 @@
 #include <map>
 #include <string>
 
-#include "base/host_tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 using NamedTensors = std::map<std::string, HostTensor>;
 

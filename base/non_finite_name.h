@@ -5,8 +5,9 @@
 #include <cmath>
 
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // "Infinity", "-Infinity" or "NaN", as in the JSON mapping of Protocol Buffers. `value` is not finite.
 inline absl::string_view NonFiniteName(double value) {

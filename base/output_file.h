@@ -6,9 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "base/env.h"
+#include "tandem/base/api.h"
+#include "tandem/base/env.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Checks, before the work is done, whether its result can be written to `path`. `what` names the file in errors:
 // "--eval_json". InvalidArgument when the folder does not exist or the path is a folder; exit code 74 when nothing can

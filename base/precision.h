@@ -7,8 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 enum class Precision {
   kFloat32,        // float32; algorithms with a somewhat larger rounding error (Winograd) are allowed

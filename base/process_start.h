@@ -2,7 +2,9 @@
 #ifndef TANDEM_BASE_PROCESS_START_H_
 #define TANDEM_BASE_PROCESS_START_H_
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 // Returns the seconds since the process was started, including dynamic linking, in steps of the kernel's clock tick (10
 // ms); -1 if the system does not tell.

@@ -8,8 +8,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Opens /dev/null for each standard descriptor that the program was started without, so that no file that it opens gets
 // the number 0, 1 or 2, and with it the program's output. Also makes writes to a closed pipe fail (EPIPE) instead of

@@ -2,7 +2,9 @@
 #ifndef TANDEM_BASE_SOURCE_LOCATION_H_
 #define TANDEM_BASE_SOURCE_LOCATION_H_
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 struct SourceLocation {
   const char* file = "";

@@ -7,9 +7,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/env.h"
+#include "tandem/base/api.h"
+#include "tandem/base/env.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The length of the longest mark.
 inline constexpr int64_t kMaxByteOrderMark = 4;

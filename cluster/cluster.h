@@ -9,8 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The largest world_size.
 inline constexpr int64_t kMaxProcesses = 1 << 20;

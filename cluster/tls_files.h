@@ -6,10 +6,15 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tandem/base/api.h"
 
 namespace tandem {
 
 class Environment;
+
+}  // namespace tandem
+
+namespace TANDEM_API tandem {
 
 // Files in PEM format, read when this process joins its cluster.
 struct TlsFiles {

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 
-#include "base/dtype.h"
-#include "base/host_tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/host_tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Uninitialised memory for a row-major tensor, which is the memory of a HostTensor or of one row of a batch. Does not
 // own the memory.

@@ -33,23 +33,26 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/env.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
-#include "data/component_buffer.h"
-#include "data/element.h"
-#include "data/files/csv.h"
-#include "data/files/example.h"
-#include "data/files/record_reader.h"
-#include "data/files/sequence_example.h"
-#include "data/throughput.h"
+#include "tandem/base/api.h"
+#include "tandem/base/env.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
+#include "tandem/data/component_buffer.h"
+#include "tandem/data/element.h"
+#include "tandem/data/files/csv.h"
+#include "tandem/data/files/example.h"
+#include "tandem/data/files/record_reader.h"
+#include "tandem/data/files/sequence_example.h"
+#include "tandem/data/throughput.h"
 
-namespace tandem {
+namespace tandem::data_internal {
 
-namespace data_internal {
 class Node;
 struct DatasetAccess;
-}  // namespace data_internal
+
+}  // namespace tandem::data_internal
+
+namespace TANDEM_API tandem {
 
 // As num_parallel_calls, or as the size of a Prefetch: the pipeline adapts the number to what the consumer needs. The
 // elements and their order never depend on it.

@@ -10,11 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "base/dtype.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // A component's name and the source line that asks for it. This is a type of its own because operator[] cannot have a
 // default argument for the line.

@@ -8,10 +8,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "data/idx.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/data/idx.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The folder into which Debian's package dataset-fashion-mnist installs the files.
 inline constexpr char kFashionMnistDir[] = "/usr/share/datasets/fashion-mnist";

@@ -12,9 +12,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Reads an IDX file, plain or compressed with gzip (told by its first bytes). The tensor has the file's shape; the
 // element types u8, i32, f32 and f64 are kept, i8 and i16 are widened to int32.

@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The names and meanings of the members are those of tf.distribute.InputContext. An input_fn usually ends with
 // dataset.Shard(context.num_input_pipelines, context.input_pipeline_id) before it shuffles.

@@ -7,8 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns the regular files that match a pattern, sorted. `*` stands for any characters of a name but '/', `?` for one
 // character, `[a-z]` for one of a set, `[!a-z]` for one that is not in it, and `**` as a whole path component for any

@@ -21,16 +21,16 @@ double Seconds(const std::atomic<int64_t>& nanoseconds) { return 1e-9 * static_c
 
 double BusySeconds(const std::vector<StageThroughput>& stages) {
   double sum = 0;
-  for (const StageThroughput& stage : stages) sum += stage.busy_seconds;
+  for (const StageThroughput& stage : stages) sum += stage.busy_secs;
   return sum;
 }
 
 int Bottleneck(const Throughput& t) {
-  if (t.elements == 0 || t.consumer_wait_seconds < kHardlyWaits * t.seconds) return -1;
+  if (t.elements == 0 || t.consumer_wait_secs < kHardlyWaits * t.seconds) return -1;
   double drawing = 0;
-  for (const StageThroughput& stage : t.stages) drawing += stage.drawing_seconds;
+  for (const StageThroughput& stage : t.stages) drawing += stage.drawing_secs;
   const bool by_drawing = t.threads > 1 && drawing > kDrawingLimits * t.seconds;
-  const auto time = [by_drawing](const StageThroughput& s) { return by_drawing ? s.drawing_seconds : s.busy_seconds; };
+  const auto time = [by_drawing](const StageThroughput& s) { return by_drawing ? s.drawing_secs : s.busy_secs; };
   const auto slowest =
       std::max_element(t.stages.begin(), t.stages.end(),
                        [&](const StageThroughput& a, const StageThroughput& b) { return time(a) < time(b); });
@@ -57,11 +57,11 @@ int ReadAgain(const std::vector<StageThroughput>& stages) {
 std::string Throughput::BottleneckText() const {
   if (bottleneck < 0) {
     return absl::StrFormat("the consumer waited %.1f %% of the time, so no stage is a bottleneck",
-                           100 * consumer_wait_seconds / std::max(seconds, 1e-9));
+                           100 * consumer_wait_secs / std::max(seconds, 1e-9));
   }
   const StageThroughput& stage = stages[bottleneck];
   std::string text = absl::StrFormat("the slowest stage is %s, with %.0f %% of the work", stage.stage,
-                                     100 * stage.busy_seconds / std::max(BusySeconds(stages), 1e-9));
+                                     100 * stage.busy_secs / std::max(BusySeconds(stages), 1e-9));
   if (const int file = ReadAgain(stages); file >= 0) {
     absl::StrAppend(&text, "; records of ", stages[file].stage,
                     " are read again for each window: put Cache() behind it where they fit into memory");
@@ -77,19 +77,18 @@ std::string Throughput::ToString() const {
     absl::StrAppend(&text, stage.stage);
     if (elements > 0) {
       absl::StrAppendFormat(&text, "%*s  busy %.3f s, waited %.3f s for its source and %.3f s for its consumer",
-                            width - stage.stage.size(), "", stage.busy_seconds, stage.source_seconds,
-                            stage.consumer_seconds);
+                            width - stage.stage.size(), "", stage.busy_secs, stage.source_secs, stage.consumer_secs);
     }
     text += "\n";
   }
   if (elements == 0) return absl::StrCat(text, "nothing has been read yet\n");
   absl::StrAppendFormat(&text, "%d elements in %.3f s, of which the consumer waited %.3f s\n", elements, seconds,
-                        consumer_wait_seconds);
+                        consumer_wait_secs);
   if (threads > 0) {
     absl::StrAppendFormat(&text,
                           "%d threads; they waited %.3f s for room and %.3f s for their turn to read; %.1f of at most "
                           "%d elements were ready\n",
-                          threads, room_wait_seconds, turn_wait_seconds, ready_elements, window);
+                          threads, room_wait_secs, turn_wait_secs, ready_elements, window);
   }
   return absl::StrCat(text, BottleneckText(), "\n");
 }
@@ -103,9 +102,9 @@ Throughput ThroughputOf(const StageList& stages) {
   t.elements = p.elements;
   t.seconds = Seconds(p.elapsed);
   t.threads = static_cast<int>(p.threads);
-  t.consumer_wait_seconds = Seconds(p.consumer_wait);
-  t.room_wait_seconds = Seconds(p.room_wait);
-  t.turn_wait_seconds = Seconds(p.turn_wait);
+  t.consumer_wait_secs = Seconds(p.consumer_wait);
+  t.room_wait_secs = Seconds(p.room_wait);
+  t.turn_wait_secs = Seconds(p.turn_wait);
   t.ready_elements = static_cast<double>(p.ready) / static_cast<double>(std::max<int64_t>(t.elements, 1));
   t.window = p.window;
   const double thread_seconds = Seconds(p.thread_time);

@@ -7,22 +7,26 @@
 #include <string>
 #include <vector>
 
-namespace tandem {
+#include "tandem/base/api.h"
 
-namespace data_internal {
+namespace tandem::data_internal {
+
 struct StageTimes;
-}  // namespace data_internal
+
+}  // namespace tandem::data_internal
+
+namespace TANDEM_API tandem {
 
 // Times of one stage in seconds, summed over all threads. At any time a thread, as seen by one stage, either works in
 // the stage, waits for the stages that the stage reads from, or waits for the stages after it.
 struct StageThroughput {
   std::string stage;  // method and source line, "Map (input.cc:31)"
-  double busy_seconds = 0;
-  double source_seconds = 0;
-  double consumer_seconds = 0;
-  // The part of busy_seconds that decides on the order of the elements, which one thread at a time does (it reads files
+  double busy_secs = 0;
+  double source_secs = 0;
+  double consumer_secs = 0;
+  // The part of busy_secs that decides on the order of the elements, which one thread at a time does (it reads files
   // and calls the functions of Filter and the like).
-  double drawing_seconds = 0;
+  double drawing_secs = 0;
 };
 
 struct Throughput {
@@ -34,9 +38,9 @@ struct Throughput {
   // Number of the pipeline's threads. With 0, GetNext does all work.
   int threads = 0;
   // Time that GetNext took; the consumer did something else for the rest of `seconds`.
-  double consumer_wait_seconds = 0;
+  double consumer_wait_secs = 0;
   // Times that threads waited because enough elements were ready, and for another thread that drew the next element.
-  double room_wait_seconds = 0, turn_wait_seconds = 0;
+  double room_wait_secs = 0, turn_wait_secs = 0;
   // Average number of elements that were ready when the consumer asked, and the last limit on elements made ahead.
   double ready_elements = 0;
   int64_t window = 0;

@@ -50,9 +50,9 @@ TEST(ThroughputTest, AThreadsTimeIsDividedByWhatAStageWaitsFor) {
   const Throughput t = data_internal::ThroughputOf(Stages({{2, 2, 2}, {9, 7, 0}, {10, 1, 0}}));
   ASSERT_EQ(t.stages.size(), 3u);
   EXPECT_EQ(t.stages[1].stage, "Stage (input.cc:1)");
-  EXPECT_DOUBLE_EQ(t.stages[1].busy_seconds, 7);
-  EXPECT_DOUBLE_EQ(t.stages[1].source_seconds, 2);
-  EXPECT_DOUBLE_EQ(t.stages[1].consumer_seconds, 11);
+  EXPECT_DOUBLE_EQ(t.stages[1].busy_secs, 7);
+  EXPECT_DOUBLE_EQ(t.stages[1].source_secs, 2);
+  EXPECT_DOUBLE_EQ(t.stages[1].consumer_secs, 11);
   EXPECT_DOUBLE_EQ(t.ready_elements, 1.5);
   EXPECT_EQ(t.bottleneck, 1);
   EXPECT_EQ(t.BottleneckText(), "the slowest stage is Stage (input.cc:1), with 70 % of the work");
@@ -66,7 +66,7 @@ TEST(ThroughputTest, AThreadsTimeIsDividedByWhatAStageWaitsFor) {
 TEST(ThroughputTest, WindowsOverFilesWantACache) {
   Throughput t;
   t.elements = 1;
-  t.seconds = t.consumer_wait_seconds = 1;
+  t.seconds = t.consumer_wait_secs = 1;
   t.bottleneck = 1;
   t.stages = {{"Csv (input.cc:1)", 1}, {"Window (input.cc:2)", 3}, {"Shuffle (input.cc:3)", 0}};
   EXPECT_EQ(
@@ -107,7 +107,7 @@ TEST(ThroughputTest, TheSlowStageIsNamedWithItsLine) {
         << d.Describe();
   }
   // All elements of so short a pipeline are looked at, and each slept; both datasets have the stage in common.
-  EXPECT_GE(mapped.MeasuredThroughput().stages[1].busy_seconds, 2 * 16 * 0.002);
+  EXPECT_GE(mapped.MeasuredThroughput().stages[1].busy_secs, 2 * 16 * 0.002);
 }
 
 // What the datasets of a FlatMap spend is told of their stages, whichever element they are made of.
@@ -118,7 +118,7 @@ TEST(ThroughputTest, DatasetsOfFlatMapAddUp) {
   const Throughput t = d.MeasuredThroughput();
   ASSERT_EQ(t.stages.size(), 4u);
   EXPECT_TRUE(absl::StartsWith(t.stages[2].stage, "Map (")) << t.stages[2].stage;
-  EXPECT_GE(t.stages[2].busy_seconds, 15 * 0.002);
+  EXPECT_GE(t.stages[2].busy_secs, 15 * 0.002);
   EXPECT_EQ(t.bottleneck, 2);
 }
 

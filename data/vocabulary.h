@@ -14,10 +14,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
-#include "data/dataset.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/data/dataset.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct VocabularyOptions {
   // Tokens that come first, in this order, whether the data has them or not. {"[PAD]"} gives index 0, the default

@@ -5,10 +5,11 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "estimator/estimator.h"
-#include "estimator/train_and_evaluate.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/train_and_evaluate.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct ContinuousEvalOptions {
   // Stop after so many seconds without a new checkpoint, or after so many evaluations; 0: never.

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "base/cpu_info.h"
-#include "base/loaded_library.h"
+#include "tandem/base/api.h"
+#include "tandem/base/cpu_info.h"
+#include "tandem/base/loaded_library.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct GpuDevice {
   std::string name;            // the name to give to a strategy: "gpu:0"

@@ -13,11 +13,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "estimator/estimator.h"
-#include "estimator/evaluation/eval_result.h"
-#include "estimator/loop/session_run_hook.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/evaluation/eval_result.h"
+#include "tandem/estimator/loop/session_run_hook.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct EarlyStoppingOptions {
   // Evaluations before this global step are ignored.

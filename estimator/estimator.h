@@ -17,20 +17,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/named_tensors.h"
-#include "estimator/config/run_config.h"
-#include "estimator/evaluation/best_record.h"
-#include "estimator/evaluation/eval_result.h"
-#include "estimator/hooks/checkpoint_saver_hook.h"
-#include "estimator/loop/session_run_hook.h"
-#include "estimator/loop/stop_reason.h"
-#include "estimator/loop/variable_access.h"
-#include "estimator/model/estimator_spec.h"
-#include "estimator/predictor.h"
-#include "estimator/serving_input.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/named_tensors.h"
+#include "tandem/estimator/config/run_config.h"
+#include "tandem/estimator/evaluation/best_record.h"
+#include "tandem/estimator/evaluation/eval_result.h"
+#include "tandem/estimator/hooks/checkpoint_saver_hook.h"
+#include "tandem/estimator/loop/session_run_hook.h"
+#include "tandem/estimator/loop/stop_reason.h"
+#include "tandem/estimator/loop/variable_access.h"
+#include "tandem/estimator/model/estimator_spec.h"
+#include "tandem/estimator/predictor.h"
+#include "tandem/estimator/serving_input.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Which components of the dataset are labels.
 struct InputSpec {

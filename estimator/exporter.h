@@ -13,11 +13,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/config/metric_direction.h"
-#include "estimator/evaluation/eval_result.h"
-#include "estimator/serving_input.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/config/metric_direction.h"
+#include "tandem/estimator/evaluation/eval_result.h"
+#include "tandem/estimator/serving_input.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 class Estimator;
 

@@ -18,12 +18,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/estimator.h"
-#include "estimator/loop/session_run_hook.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/loop/session_run_hook.h"
 
 namespace tandem {
 
 class Training;
+
+}  // namespace tandem
+
+namespace TANDEM_API tandem {
 
 // Around the steps happens all that Estimator::Train does: checkpoints, hooks, logs, event files, signals, and what the
 // workers of a cluster do together. All workers must run such a loop; it ends after the same step on all of them. Not

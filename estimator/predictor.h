@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/named_tensors.h"
-#include "data/element.h"
+#include "tandem/base/api.h"
+#include "tandem/base/named_tensors.h"
+#include "tandem/data/element.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct PredictorOptions {
   // Rows that the program computes at once, on each replica. Calls may have any number of rows; larger ones take

@@ -8,10 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "data/element.h"
-#include "estimator/model/estimator_spec.h"
+#include "tandem/base/api.h"
+#include "tandem/data/element.h"
+#include "tandem/estimator/model/estimator_spec.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Either the features, or an input_fn whose dataset has them.
 struct ServingInput {

@@ -11,11 +11,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/estimator.h"
-#include "estimator/evaluation/reduce_on_plateau.h"
-#include "estimator/exporter.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/evaluation/reduce_on_plateau.h"
+#include "tandem/estimator/exporter.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct TrainSpec {
   InputFn input_fn;

@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/source_location.h"
-#include "graph/graph_builder.h"
-#include "graph/ops.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/ops.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // A function from a tensor to a tensor, with or without a SourceLocation argument (`Relu`, `Softmax`, a lambda), or the
 // Keras name of such a function ("relu", "softmax"). An empty Activation is linear.

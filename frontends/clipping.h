@@ -4,10 +4,11 @@
 
 #include <vector>
 
-#include "base/source_location.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct ClipOptions {
   double global_norm = 0;  // the norm for ClipByGlobalNorm; 0 means no clipping

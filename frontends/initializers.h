@@ -13,10 +13,12 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "frontends/part_config.h"
-#include "graph/graph_builder.h"
+#include "tandem/base/api.h"
+#include "tandem/frontends/part_config.h"
+#include "tandem/graph/graph_builder.h"
 
-namespace tandem::initializers {
+namespace TANDEM_API tandem {
+namespace initializers {
 
 // Makes the graph's initialiser for a variable of a given static shape. It is constructed from a function that does
 // this, or from Keras' name for such a function ("he_normal") or class ("HeNormal"). The functions below return the
@@ -114,6 +116,7 @@ InitializerFn Orthogonal(double gain = 1);
 // `gain` on the diagonal of a matrix, which need not be square, 0 elsewhere.
 InitializerFn Identity(double gain = 1);
 
-}  // namespace tandem::initializers
+}  // namespace initializers
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_INITIALIZERS_H_

@@ -10,14 +10,16 @@
 #include <optional>
 #include <string>
 
-#include "base/source_location.h"
-#include "frontends/activations.h"
-#include "frontends/initializers.h"
-#include "frontends/regularizers.h"
-#include "graph/padding.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/activations.h"
+#include "tandem/frontends/initializers.h"
+#include "tandem/frontends/regularizers.h"
+#include "tandem/graph/padding.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem::layers {
+namespace TANDEM_API tandem {
+namespace layers {
 
 // Height and width, made from one number for both, or from {height, width}.
 struct Size2D {
@@ -222,6 +224,7 @@ Tensor ReLU(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 Tensor LeakyReLU(const Tensor& x, double alpha = 0.3, SourceLocation loc = SourceLocation::Current());
 Tensor Softmax(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::layers
+}  // namespace layers
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_LAYERS_H_

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/source_location.h"
-#include "graph/graph_builder.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem::losses {
+namespace TANDEM_API tandem {
+namespace losses {
 
 enum class Reduction : int8_t {
   kSumOverBatchSize,     // sum(w l) divided by the number of losses l; Keras' default
@@ -147,6 +149,7 @@ Tensor ComputeWeightedLoss(const Tensor& losses, const LossOptions& options = {}
 //   Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits) + losses::RegularizationLoss(logits.graph());
 Tensor RegularizationLoss(GraphBuilder* graph, SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::losses
+}  // namespace losses
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_LOSSES_H_

@@ -20,11 +20,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The value of a metric: a number, or a float64 tensor such as a confusion matrix.
 struct MetricValue {

@@ -6,8 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns the name of the slot (state variable) that Optimizer::WithMovingAverage makes for a variable. The slot's
 // first value is that of the variable.

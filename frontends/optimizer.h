@@ -8,14 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "base/source_location.h"
-#include "frontends/clipping.h"
-#include "frontends/schedules.h"
-#include "graph/graph_builder.h"
-#include "graph/ops.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/clipping.h"
+#include "tandem/frontends/schedules.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/ops.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The result of Minimize and the argument of EstimatorSpec::Train. The updates are assignments in `graph`. ok() is
 // false after an error, which GraphBuilder::status returns.

@@ -11,11 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "frontends/clipping.h"
-#include "frontends/optimizer.h"
-#include "frontends/schedules.h"
+#include "tandem/base/api.h"
+#include "tandem/frontends/clipping.h"
+#include "tandem/frontends/optimizer.h"
+#include "tandem/frontends/schedules.h"
 
-namespace tandem::optimizers {
+namespace TANDEM_API tandem {
+namespace optimizers {
 
 struct GradientDescentOptions {
   LearningRate learning_rate = 0.01;
@@ -177,6 +179,7 @@ struct LarsOptions {
 // is 1 where a norm is 0. Slot "<variable>/LARS" (a).
 Optimizer LARS(const LarsOptions& options);
 
-}  // namespace tandem::optimizers
+}  // namespace optimizers
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_OPTIMIZERS_H_

@@ -9,7 +9,9 @@
 #include <variant>
 #include <vector>
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 // A part is an initialiser, a regulariser, a loss, an optimizer or a schedule. In a file it looks like {"class_name":
 // "RandomUniform", "config": {"minval": -0.05, "maxval": 0.05, "seed": null}}.

@@ -5,11 +5,12 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "base/source_location.h"
-#include "frontends/part_config.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/part_config.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The factors of the penalty. They can also be set by Keras' name: "l1" and "l2" (the factor is 0.01), "l1_l2" (0.01
 // each), or a class, "L1", "L2" or "L1L2" (0). Another name is an error of the layer that uses it.

@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/source_location.h"
-#include "graph/graph_builder.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // A function from the number of finished steps (a float64 scalar) to the learning rate (a float64 scalar).
 using Schedule = std::function<Tensor(const Tensor& step)>;

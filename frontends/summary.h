@@ -16,11 +16,13 @@
 #define TANDEM_FRONTENDS_SUMMARY_H_
 
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
-#include "graph/graph_builder.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem::summary {
+namespace TANDEM_API tandem {
+namespace summary {
 
 // A curve. `tensor` is one number, of shape [] or [1]. It must be the same on all replicas; if each replica computes a
 // floating-point value from its own rows, the mean over the replicas is shown. In evaluation, the mean over the batches
@@ -46,6 +48,7 @@ void Image(absl::string_view name, const Tensor& tensor, const ImageOptions& opt
 void Text(GraphBuilder* graph, absl::string_view name, absl::string_view text,
           SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::summary
+}  // namespace summary
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_SUMMARY_H_

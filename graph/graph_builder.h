@@ -16,13 +16,20 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/dtype.h"
-#include "base/host_tensor.h"
-#include "base/initializer.h"
-#include "base/source_location.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/initializer.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace tandem::internal {
+
+class GraphModule;  // the MLIR side of a graph (graph/graph_module.h)
+
+}  // namespace tandem::internal
+
+namespace TANDEM_API tandem {
 
 // Computes a first value that no Initializer describes, from the variable's full name, type and shape, and the run's
 // seed. Called when a training begins, not when the graph is built; must depend on nothing that changes.
@@ -49,9 +56,7 @@ using Attr =
     std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, DType, HostTensor>;
 using Attrs = std::vector<std::pair<std::string, Attr>>;
 
-namespace internal {
-class GraphModule;  // the MLIR side of a graph (graph/graph_module.h)
-}
+namespace internal {}
 
 // Builds one graph, for one mode. Not thread-safe. Errors are sticky: the first one (with op, shapes and the user's
 // file and line) stays in status(), and everything built after it is poisoned.

@@ -2,9 +2,10 @@
 #ifndef TANDEM_GRAPH_LOGITS_H_
 #define TANDEM_GRAPH_LOGITS_H_
 
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns the operand of `result`'s op if that is `op` ("td.softmax"), which must have one operand; poisoned otherwise
 // (no error).

@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "base/source_location.h"
-#include "graph/graph_builder.h"
-#include "graph/padding.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/padding.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 #define TD_LOC SourceLocation loc = SourceLocation::Current()
 

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 enum class Padding : int8_t {
   kValid,  // only windows that lie inside the image

@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/dtype.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 class GraphBuilder;
 class Tensor;

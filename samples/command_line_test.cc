@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "base/env.h"
-#include "data/fashion_mnist.h"
-#include "estimator/evaluation/eval_result.h"
+#include "tandem/base/env.h"
+#include "tandem/data/fashion_mnist.h"
+#include "tandem/estimator/evaluation/eval_result.h"
 
 namespace tandem {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef TANDEM_SAMPLES_EXPORTERS_H_
 #define TANDEM_SAMPLES_EXPORTERS_H_
 
-#include "estimator/exporter.h"
+#include "tandem/estimator/exporter.h"
 
 namespace tandem {
 

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "data/dataset.h"
-#include "data/fashion_mnist.h"
-#include "estimator/model/estimator_spec.h"
+#include "tandem/data/dataset.h"
+#include "tandem/data/fashion_mnist.h"
+#include "tandem/estimator/model/estimator_spec.h"
 
 namespace tandem {
 

@@ -13,19 +13,19 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
-#include "base/env.h"
-#include "base/program.h"
-#include "base/status_macros.h"
-#include "estimator/estimator.h"
-#include "estimator/flags/eval_flags.h"
-#include "estimator/flags/run_config_flags.h"
-#include "estimator/train_and_evaluate.h"
 #include "samples/exporters.h"
 #include "samples/fashion_input.h"
 #include "samples/loss_log.h"
 #include "samples/models.h"
 #include "samples/record_input.h"
 #include "samples/time_history.h"
+#include "tandem/base/env.h"
+#include "tandem/base/program.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/flags/eval_flags.h"
+#include "tandem/estimator/flags/run_config_flags.h"
+#include "tandem/estimator/train_and_evaluate.h"
 
 ABSL_FLAG(std::string, model, "zalando", "Which convnet: zalando, mnist or multi_gpu.");
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,

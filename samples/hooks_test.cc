@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "base/env.h"
-#include "base/exit_code.h"
-#include "base/logging.h"
 #include "estimator/loop/fake_steps.h"
 #include "estimator/loop/run_loop.h"
 #include "samples/fashion_input.h"
 #include "samples/loss_log.h"
 #include "samples/time_history.h"
+#include "tandem/base/env.h"
+#include "tandem/base/exit_code.h"
+#include "tandem/base/logging.h"
 
 namespace tandem {
 namespace {

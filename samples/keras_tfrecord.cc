@@ -5,11 +5,11 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_split.h"
-#include "base/program.h"
-#include "base/status_macros.h"
-#include "data/dataset.h"
-#include "estimator/keras/model.h"
-#include "frontends/keras/layers.h"
+#include "tandem/base/program.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/data/dataset.h"
+#include "tandem/estimator/keras/model.h"
+#include "tandem/frontends/keras/layers.h"
 
 ABSL_FLAG(std::string, files, "", "A pattern of TFRecord files with features \"image\" and \"label\", compressed.");
 ABSL_FLAG(std::string, devices, "cpu:0,cpu:1", "The devices that train together.");

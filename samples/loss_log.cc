@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "base/exit_code.h"
-#include "base/non_finite_name.h"
-#include "base/status_macros.h"
-#include "base/text_file.h"
+#include "tandem/base/exit_code.h"
+#include "tandem/base/non_finite_name.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/base/text_file.h"
 
 namespace tandem {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/loop/session_run_hook.h"
+#include "tandem/estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

@@ -1,14 +1,14 @@
 #include "samples/models.h"
 
 #include "absl/strings/str_cat.h"
-#include "frontends/activations.h"
-#include "frontends/layers.h"
-#include "frontends/losses.h"
-#include "frontends/metrics.h"
-#include "frontends/optimizers.h"
-#include "frontends/schedules.h"
-#include "graph/ops.h"
 #include "samples/networks.h"
+#include "tandem/frontends/activations.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/metrics.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/frontends/schedules.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

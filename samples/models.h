@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "estimator/model/estimator_spec.h"
+#include "tandem/estimator/model/estimator_spec.h"
 
 namespace tandem {
 

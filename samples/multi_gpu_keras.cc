@@ -9,12 +9,12 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
-#include "base/program.h"
-#include "base/status_macros.h"
-#include "data/fashion_mnist.h"
-#include "estimator/keras/model.h"
-#include "frontends/keras/layers.h"
-#include "frontends/keras/utils.h"
+#include "tandem/base/program.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/data/fashion_mnist.h"
+#include "tandem/estimator/keras/model.h"
+#include "tandem/frontends/keras/layers.h"
+#include "tandem/frontends/keras/utils.h"
 
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
           "Folder with train-images-idx3-ubyte and its three companions, plain or .gz.");

@@ -3,9 +3,9 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "frontends/layers.h"
-#include "frontends/regularizers.h"
-#include "graph/ops.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/regularizers.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem::networks {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/source_location.h"
-#include "graph/tensor.h"
+#include "tandem/base/source_location.h"
+#include "tandem/graph/tensor.h"
 
 namespace tandem::networks {
 

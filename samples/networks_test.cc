@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "frontends/losses.h"
-#include "frontends/optimizers.h"
-#include "graph/graph_builder.h"
-#include "graph/logits.h"
-#include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/logits.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "base/env.h"
-#include "base/status_macros.h"
-#include "data/dataset.h"
-#include "data/image/decode_resize.h"
-#include "data/list_files.h"
+#include "tandem/base/env.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/data/dataset.h"
+#include "tandem/data/image/decode_resize.h"
+#include "tandem/data/list_files.h"
 
 namespace tandem {
 namespace {

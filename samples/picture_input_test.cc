@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "base/env.h"
 #include "data/image/jpeg.h"
 #include "data/test_util.h"
 #include "gtest/gtest.h"
+#include "tandem/base/env.h"
 #include "tools/textures/textures.h"
 
 namespace tandem {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
-#include "data/fashion_mnist.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/data/fashion_mnist.h"
 
 namespace tandem {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "estimator/model/estimator_spec.h"
 #include "samples/fashion_input.h"
+#include "tandem/estimator/model/estimator_spec.h"
 
 namespace tandem {
 

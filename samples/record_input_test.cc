@@ -7,11 +7,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/env.h"
-#include "data/files/example.h"
-#include "data/files/record_writer.h"
 #include "data/test_util.h"
 #include "gtest/gtest.h"
+#include "tandem/base/env.h"
+#include "tandem/data/files/example.h"
+#include "tandem/data/files/record_writer.h"
 
 namespace tandem {
 namespace {

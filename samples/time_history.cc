@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "base/logging.h"
-#include "base/process_start.h"
+#include "tandem/base/logging.h"
+#include "tandem/base/process_start.h"
 
 namespace tandem {
 

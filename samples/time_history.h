@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/hooks/clock.h"
-#include "estimator/loop/session_run_hook.h"
+#include "tandem/estimator/hooks/clock.h"
+#include "tandem/estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

@@ -13,6 +13,9 @@ _MLIR = [
     "ArithDialect",
     "ArithTransforms",
     "ArithUtils",
+    "AsmParser",
+    "BytecodeOpInterface",
+    "BytecodeReader",
     "CastInterfaces",
     "ComplexDialect",
     "ControlFlowDialect",
@@ -38,6 +41,7 @@ _MLIR = [
     "PDLInterpDialect",
     "PDLToPDLInterp",
     "ParallelCombiningOpInterface",
+    "Parser",
     "Pass",
     "Presburger",
     "Rewrite",
@@ -109,9 +113,10 @@ _LLVM = [
     "ipo",
 ]
 
-# The shared libraries come later on the command line, and are left out when nothing of them is missing any more.
-_STATIC = (
-    ["-no-pie", "-Wl,--gc-sections", "-L/usr/lib/llvm-19/lib", "-Wl,--start-group"] +
+# LLVM and MLIR. Their shared libraries come later on the command line, and are left out when nothing of them is missing
+# any more.
+STATIC_COMPILER = (
+    ["-L/usr/lib/llvm-19/lib", "-Wl,--start-group"] +
     ["-l:libMLIR%s.a" % name for name in _MLIR] +
     ["-l:libLLVM%s.a" % name for name in _LLVM] +
     ["-Wl,--end-group", "-Wl,--as-needed", "-l:libzstd.so.1", "-lz"]
@@ -121,9 +126,15 @@ def tandem_program(name, **kwargs):
     """A cc_binary that starts at once."""
     native.cc_binary(
         name = name,
+        additional_linker_inputs = ["//third_party:no_exports.lds"],
         linkopts = select({
             "//third_party:shared_compiler": [],
-            "//conditions:default": _STATIC,
+            "//conditions:default": [
+                "-no-pie",
+                "-Wl,--gc-sections",
+                # Else what the shared libraries have too would be exported, for any library with another LLVM to find.
+                "-Wl,--version-script=$(location //third_party:no_exports.lds)",
+            ] + STATIC_COMPILER,
         }),
         **kwargs
     )

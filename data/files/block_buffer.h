@@ -7,9 +7,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "data/files/input_file.h"
+#include "tandem/base/api.h"
+#include "tandem/data/files/input_file.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Reads a file in blocks. A caller that holds a reference to block() keeps the bytes in it valid: the buffer then
 // continues in another block. Thread-compatible.

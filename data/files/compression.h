@@ -3,8 +3,9 @@
 #define TANDEM_DATA_FILES_COMPRESSION_H_
 
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // kGzip: one or more members as in RFC 1952. kZlib: one stream as in RFC 1950.
 enum class Compression { kNone, kGzip, kZlib };

@@ -10,10 +10,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/host_tensor.h"
-#include "data/element.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/data/element.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // A column to read: float32, float64, int32, int64 or string.
 struct CsvColumn {

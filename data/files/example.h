@@ -12,11 +12,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/dtype.h"
-#include "base/host_tensor.h"
-#include "data/element.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/data/element.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Makes the bytes of an Example. Setting a feature again replaces its values.
 //

@@ -11,12 +11,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "data/files/compression.h"
-#include "data/files/regular_file.h"
+#include "tandem/base/api.h"
+#include "tandem/data/files/compression.h"
+#include "tandem/data/files/regular_file.h"
 
 struct inflate_state;
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns the most bytes that `bytes` bytes can inflate to: deflate cannot expand by more than 1032:1.
 int64_t MaxInflatedBytes(int64_t bytes);

@@ -9,11 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "data/files/compression.h"
-#include "data/files/inflate_stream.h"
-#include "data/files/regular_file.h"
+#include "tandem/base/api.h"
+#include "tandem/data/files/compression.h"
+#include "tandem/data/files/inflate_stream.h"
+#include "tandem/data/files/regular_file.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // A regular file, inflated if `compression` says so. Members of a gzip file are joined. Unlike GzipFile
 // (data/gzip_file.h) it never guesses the format, bytes after the compressed data are an error unless they are zeros,

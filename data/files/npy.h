@@ -12,9 +12,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct NpyOptions {
   // A larger array is an error, even if there is memory for it. In bytes.

@@ -19,11 +19,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "data/files/block_buffer.h"
-#include "data/files/compression.h"
-#include "data/files/input_file.h"
+#include "tandem/base/api.h"
+#include "tandem/data/files/block_buffer.h"
+#include "tandem/data/files/compression.h"
+#include "tandem/data/files/input_file.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct RecordOptions {
   Compression compression = Compression::kNone;

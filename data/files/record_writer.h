@@ -9,10 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/env.h"
-#include "data/files/compression.h"
+#include "tandem/base/api.h"
+#include "tandem/base/env.h"
+#include "tandem/data/files/compression.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct RecordWriterOptions {
   Compression compression = Compression::kNone;

@@ -7,8 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Thread-compatible; once open, thread-safe.
 class RegularFile {

@@ -8,10 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "data/element.h"
-#include "data/files/example.h"
+#include "tandem/base/api.h"
+#include "tandem/data/element.h"
+#include "tandem/data/files/example.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Reads features out of SequenceExamples. Immutable, so it may be used by several threads. The rules are those of
 // ExampleParser. A list becomes

@@ -7,9 +7,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns the bytes of an uncompressed archive, as numpy.savez writes it. Equal arrays give equal bytes: no time is
 // stored. InvalidArgument for an empty tensor, one of strings, and a name that an archive cannot have.

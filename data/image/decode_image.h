@@ -4,10 +4,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/host_tensor.h"
-#include "data/image/decode_options.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/data/image/decode_options.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns a JPEG or PNG picture as [height, width, channels], with the result and errors of DecodeJpeg or DecodePng.
 // DataLoss, with the first bytes, for other data.

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 // The default for the most memory that decoding a picture may take: 89 million pixels of RGB.
 inline constexpr int64_t kMaxImageBytes = int64_t{256} << 20;

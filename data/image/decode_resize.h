@@ -7,13 +7,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
-#include "data/component_buffer.h"
-#include "data/image/decode_options.h"
-#include "data/image/resize.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
+#include "tandem/data/component_buffer.h"
+#include "tandem/data/image/decode_options.h"
+#include "tandem/data/image/resize.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Same as Resize(DecodeImage(bytes, decode), height, width, resize), with the same bits and errors, except that
 // decode.max_bytes limits the smaller memory that is needed here. The rows of a JPEG are resized while they are

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct NormalizeOptions {
   // Values are multiplied by this first: 1 / 255 maps bytes to [0, 1].

@@ -9,11 +9,12 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
-#include "data/image/rotate.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
+#include "tandem/data/image/rotate.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct ExampleKey {
   uint64_t seed = 0;

@@ -5,10 +5,11 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // All methods use half-pixel centres: the centre of output pixel i lies at (i + 0.5) * in / out in the input, whose
 // pixel j covers [j, j + 1).

@@ -3,10 +3,11 @@
 #define TANDEM_DATA_IMAGE_ROTATE_H_
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct RotateOptions {
   // If true, interpolates between the four nearest pixels (linearly in both directions). If false, takes the nearest

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/status_macros.h"
-#include "estimator/estimator.h"
-#include "frontends/layers.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/frontends/layers.h"
 
 namespace tandem {
 namespace {

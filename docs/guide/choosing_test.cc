@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "base/env.h"
-#include "base/status_macros.h"
-#include "estimator/continuous_eval.h"
-#include "estimator/early_stopping.h"
-#include "estimator/estimator.h"
-#include "estimator/evaluation/eval_log.h"
 #include "estimator/test_models.h"
-#include "estimator/train_and_evaluate.h"
+#include "tandem/base/env.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/estimator/continuous_eval.h"
+#include "tandem/estimator/early_stopping.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/evaluation/eval_log.h"
+#include "tandem/estimator/train_and_evaluate.h"
 
 namespace tandem {
 namespace {

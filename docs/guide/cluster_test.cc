@@ -2,9 +2,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "cluster/tls_files.h"
-#include "estimator/estimator.h"
 #include "gtest/gtest.h"
+#include "tandem/cluster/tls_files.h"
+#include "tandem/estimator/estimator.h"
 
 namespace tandem {
 namespace {

@@ -2,14 +2,14 @@
 #include <fstream>
 #include <string>
 
-#include "base/env.h"
-#include "base/status_macros.h"
-#include "data/dataset.h"
-#include "data/files/npy.h"
-#include "data/files/record_writer.h"
 #include "data/testdata/golden.h"
-#include "data/vocabulary.h"
 #include "gtest/gtest.h"
+#include "tandem/base/env.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/data/dataset.h"
+#include "tandem/data/files/npy.h"
+#include "tandem/data/files/record_writer.h"
+#include "tandem/data/vocabulary.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "estimator/devices.h"
+#include "tandem/estimator/devices.h"
 
 namespace tandem {
 namespace {

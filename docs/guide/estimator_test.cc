@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
-#include "base/status_macros.h"
-#include "estimator/monitored_training_session.h"
-#include "frontends/layers.h"
-#include "frontends/losses.h"
-#include "frontends/optimizers.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/estimator/monitored_training_session.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/optimizers.h"
 
 namespace tandem {
 namespace {

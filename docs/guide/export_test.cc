@@ -6,18 +6,18 @@
 #include <memory>
 #include <string>
 
-#include "base/env.h"
-#include "base/status_macros.h"
-#include "data/dataset.h"
-#include "estimator/estimator.h"
-#include "estimator/onnx/export_onnx.h"
-#include "estimator/serving/model.h"
-#include "estimator/train_and_evaluate.h"
-#include "frontends/layers.h"
-#include "frontends/losses.h"
-#include "frontends/metrics.h"
-#include "frontends/optimizers.h"
-#include "graph/ops.h"
+#include "tandem/base/env.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/data/dataset.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/onnx/export_onnx.h"
+#include "tandem/estimator/serving/model.h"
+#include "tandem/estimator/train_and_evaluate.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/metrics.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

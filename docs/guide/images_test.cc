@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "base/env.h"
-#include "base/status_macros.h"
-#include "data/dataset.h"
-#include "data/image/decode_image.h"
-#include "data/image/decode_resize.h"
-#include "data/image/normalize.h"
-#include "data/image/random_image.h"
-#include "data/image/resize.h"
+#include "tandem/base/env.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/data/dataset.h"
+#include "tandem/data/image/decode_image.h"
+#include "tandem/data/image/decode_resize.h"
+#include "tandem/data/image/normalize.h"
+#include "tandem/data/image/random_image.h"
+#include "tandem/data/image/resize.h"
 #include "tools/textures/textures.h"
 
 namespace tandem {

@@ -1,16 +1,16 @@
 // Compiles the code blocks of keras.md and runs its statements.
 #include <gtest/gtest.h>
 
-#include "base/status_macros.h"
-#include "estimator/estimator.h"
-#include "estimator/keras/callbacks.h"
-#include "estimator/keras/load_model.h"
-#include "estimator/keras/model.h"
-#include "frontends/activations.h"
-#include "frontends/keras/layers.h"
-#include "frontends/losses.h"
-#include "frontends/optimizers.h"
-#include "graph/ops.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/keras/callbacks.h"
+#include "tandem/estimator/keras/load_model.h"
+#include "tandem/estimator/keras/model.h"
+#include "tandem/frontends/activations.h"
+#include "tandem/frontends/keras/layers.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "graph/graph_builder.h"
-#include "graph/ops.h"
 #include "graph/reference/reference.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "base/env.h"
-#include "estimator/estimator.h"
 #include "estimator/test_models.h"
-#include "estimator/train_and_evaluate.h"
-#include "frontends/layers.h"
-#include "frontends/moving_average_name.h"
-#include "frontends/optimizers.h"
-#include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "tandem/base/env.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/train_and_evaluate.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/moving_average_name.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

@@ -6,16 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/env.h"
-#include "base/status_macros.h"
-#include "estimator/estimator.h"
 #include "estimator/test_models.h"
-#include "frontends/keras/layers.h"
-#include "frontends/layers.h"
-#include "frontends/losses.h"
-#include "frontends/optimizers.h"
-#include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "tandem/base/env.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/frontends/keras/layers.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

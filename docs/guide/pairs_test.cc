@@ -6,10 +6,10 @@
 #include <functional>
 #include <vector>
 
-#include "frontends/losses.h"
-#include "graph/graph_builder.h"
-#include "graph/ops.h"
 #include "graph/reference/reference.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

@@ -3,15 +3,15 @@
 
 #include "absl/status/statusor.h"
 #include "base/test_dir.h"
-#include "estimator/estimator.h"
-#include "estimator/train_and_evaluate.h"
-#include "frontends/activations.h"
-#include "frontends/layers.h"
-#include "frontends/losses.h"
-#include "frontends/metrics.h"
-#include "frontends/optimizers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/train_and_evaluate.h"
+#include "tandem/frontends/activations.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/metrics.h"
+#include "tandem/frontends/optimizers.h"
 
 namespace tandem {
 namespace {

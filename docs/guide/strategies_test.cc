@@ -7,14 +7,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/cross_device_ops.h"
-#include "base/env.h"
-#include "base/status_macros.h"
-#include "estimator/estimator.h"
 #include "estimator/test_models.h"
-#include "estimator/train_and_evaluate.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tandem/base/cross_device_ops.h"
+#include "tandem/base/env.h"
+#include "tandem/base/status_macros.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/train_and_evaluate.h"
 
 namespace tandem {
 namespace {

@@ -4,13 +4,13 @@
 #include <set>
 #include <string>
 
-#include "estimator/estimator.h"
-#include "frontends/layers.h"
-#include "frontends/losses.h"
-#include "frontends/optimizers.h"
-#include "frontends/summary.h"
 #include "frontends/summary_marks.h"
-#include "graph/ops.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/frontends/summary.h"
+#include "tandem/graph/ops.h"
 
 namespace tandem {
 namespace {

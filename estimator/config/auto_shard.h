@@ -3,8 +3,9 @@
 #define TANDEM_ESTIMATOR_CONFIG_AUTO_SHARD_H_
 
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 enum class AutoShard {
   // input_fn gives every worker the whole input, and in each step every worker uses only the batches of its own

@@ -5,9 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "estimator/config/metric_direction.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/config/metric_direction.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Keeps the checkpoints of the best evaluations from being deleted.
 struct KeepBest {

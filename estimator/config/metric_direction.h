@@ -6,8 +6,9 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 enum class MetricDirection { kMin, kMax };
 

@@ -2,7 +2,9 @@
 #ifndef TANDEM_ESTIMATOR_CONFIG_MODE_H_
 #define TANDEM_ESTIMATOR_CONFIG_MODE_H_
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 enum class Mode { kTrain, kEval, kPredict };
 

@@ -16,9 +16,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Values, lists of values, and groups, by name; "group.name" names a value in a group:
 //   Params params = {{"learning_rate", 1e-3}, {"optimizer", "adam"}, {"filters", std::vector<int64_t>{32, 64}},

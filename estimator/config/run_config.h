@@ -10,18 +10,19 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/communication.h"
-#include "base/dtype.h"
-#include "base/env.h"
-#include "base/precision.h"
-#include "cluster/cluster.h"
-#include "cluster/tls_files.h"
-#include "estimator/config/auto_shard.h"
-#include "estimator/config/keep_best.h"
-#include "estimator/config/strategy.h"
-#include "estimator/config/warm_start_settings.h"
+#include "tandem/base/api.h"
+#include "tandem/base/communication.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/env.h"
+#include "tandem/base/precision.h"
+#include "tandem/cluster/cluster.h"
+#include "tandem/cluster/tls_files.h"
+#include "tandem/estimator/config/auto_shard.h"
+#include "tandem/estimator/config/keep_best.h"
+#include "tandem/estimator/config/strategy.h"
+#include "tandem/estimator/config/warm_start_settings.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Validated when the Estimator is made; every call of the Estimator returns the error.
 struct RunConfig {

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 // What to do with a variable that has another shape or type in the source.
 enum class ShapeMismatch {

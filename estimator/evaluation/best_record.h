@@ -14,12 +14,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/env.h"
-#include "estimator/config/keep_best.h"
-#include "estimator/evaluation/eval_log.h"
-#include "estimator/evaluation/eval_result.h"
+#include "tandem/base/api.h"
+#include "tandem/base/env.h"
+#include "tandem/estimator/config/keep_best.h"
+#include "tandem/estimator/evaluation/eval_log.h"
+#include "tandem/estimator/evaluation/eval_result.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct BestRecord {
   double loss = 0;  // the evaluation's loss; may be infinite or NaN

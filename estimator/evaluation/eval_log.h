@@ -10,10 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/env.h"
-#include "estimator/evaluation/eval_result.h"
+#include "tandem/base/api.h"
+#include "tandem/base/env.h"
+#include "tandem/estimator/evaluation/eval_result.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns the directory "eval" or "eval_<name>" in model_dir.
 std::string EvalDir(const std::string& model_dir, const std::string& name);

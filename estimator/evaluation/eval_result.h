@@ -8,9 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/host_tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The metrics by name, sorted, with "loss" and "global_step" among them.
 struct EvalResult {

@@ -14,13 +14,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/config/metric_direction.h"
-#include "estimator/evaluation/eval_result.h"
-#include "estimator/hooks/checkpoint_saver_hook.h"
-#include "estimator/loop/session_run_hook.h"
-#include "estimator/loop/step_scalar_settings.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/config/metric_direction.h"
+#include "tandem/estimator/evaluation/eval_result.h"
+#include "tandem/estimator/hooks/checkpoint_saver_hook.h"
+#include "tandem/estimator/loop/session_run_hook.h"
+#include "tandem/estimator/loop/step_scalar_settings.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Keras' ReduceLROnPlateau, driven by the evaluations of TrainAndEvaluate. All learning rates of the model that are
 // numbers, not schedules, are multiplied by `factor` when `metric` has not improved by more than `min_delta` for

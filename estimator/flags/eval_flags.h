@@ -2,10 +2,11 @@
 #ifndef TANDEM_ESTIMATOR_FLAGS_EVAL_FLAGS_H_
 #define TANDEM_ESTIMATOR_FLAGS_EVAL_FLAGS_H_
 
-#include "estimator/estimator.h"
-#include "estimator/train_and_evaluate.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/train_and_evaluate.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Sets when evaluations are made, from --eval_start_delay_secs, --eval_throttle_secs, --eval_every_steps and
 // --eval_every_epochs. EvalSpec::Validate checks the values and their combination.

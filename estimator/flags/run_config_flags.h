@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "estimator/config/run_config.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/config/run_config.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Sets the fields for --precision, --target, --tf32, --strategy, --cross_device_ops, --accumulate_batches,
 // --check_steps_every, --communication, --communication_dtype, --deadline_secs, --gpu_plans, --deterministic,

@@ -13,10 +13,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/hooks/clock.h"
-#include "estimator/loop/session_run_hook.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/hooks/clock.h"
+#include "tandem/estimator/loop/session_run_hook.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Called around every save of a CheckpointSaverHook.
 class CheckpointSaverListener {

@@ -4,9 +4,10 @@
 
 #include <functional>
 
-#include "base/env.h"
+#include "tandem/base/api.h"
+#include "tandem/base/env.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Returns seconds since some fixed point; never goes back.
 using Clock = std::function<double()>;

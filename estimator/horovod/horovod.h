@@ -14,14 +14,16 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "base/source_location.h"
-#include "cluster/cluster.h"
-#include "estimator/config/run_config.h"
-#include "estimator/loop/session_run_hook.h"
-#include "frontends/optimizer.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/cluster/cluster.h"
+#include "tandem/estimator/config/run_config.h"
+#include "tandem/estimator/loop/session_run_hook.h"
+#include "tandem/frontends/optimizer.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem::horovod {
+namespace TANDEM_API tandem {
+namespace horovod {
 
 // Finds out which processes take part: those of `cluster` or, if it is not set, those that the environment describes,
 // or this one alone. InvalidArgument (exit code 2) for an impossible description. Call it once, before starting
@@ -92,6 +94,7 @@ class BroadcastGlobalVariablesHook : public SessionRunHook {
   const int root_rank_;
 };
 
-}  // namespace tandem::horovod
+}  // namespace horovod
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_HOROVOD_HOROVOD_H_

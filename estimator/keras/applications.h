@@ -17,11 +17,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
-#include "estimator/keras/model.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
+#include "tandem/estimator/keras/model.h"
 
-namespace tandem::keras::applications {
+namespace TANDEM_API tandem {
+namespace keras::applications {
 
 struct ApplicationOptions {
   bool include_top = true;  // include the layers that classify
@@ -60,6 +62,7 @@ struct DecodedPrediction {
 absl::StatusOr<std::vector<std::vector<DecodedPrediction>>> DecodePredictions(
     const HostTensor& predictions, const std::vector<std::string>& names = {}, int top = 5);
 
-}  // namespace tandem::keras::applications
+}  // namespace keras::applications
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_APPLICATIONS_H_

@@ -10,10 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/keras/logs.h"
-#include "estimator/loop/hook_state.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/keras/logs.h"
+#include "tandem/estimator/loop/hook_state.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 class Model;
 
@@ -76,6 +78,7 @@ class Callback {
 
 using CallbackPtr = std::shared_ptr<Callback>;
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_CALLBACK_H_

@@ -21,10 +21,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "base/source_location.h"
-#include "estimator/keras/callback.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/estimator/keras/callback.h"
 
-namespace tandem::keras::callbacks {
+namespace TANDEM_API tandem {
+namespace keras::callbacks {
 
 struct ModelCheckpointOptions {
   // A template as for Python's str.format: {epoch:02d}, counted from 1; {val_loss:.2f} and other names in the logs;
@@ -147,6 +149,7 @@ CallbackPtr BackupAndRestore(const std::string& backup_dir, SourceLocation loc =
 CallbackPtr RemoteMonitor(const std::string& root = "http://localhost:9000",
                           SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::keras::callbacks
+}  // namespace keras::callbacks
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_CALLBACKS_H_

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/host_tensor.h"
-#include "data/dataset.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/data/dataset.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 // Arrays have one row for each example and are given by position: `xs` for the model's inputs, `ys` for its outputs.
 //
@@ -39,6 +41,7 @@ class Data {
   HostTensor weights_;
 };
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_DATA_H_

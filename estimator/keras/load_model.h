@@ -5,10 +5,12 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "base/source_location.h"
-#include "estimator/keras/model.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/estimator/keras/model.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 struct LoadModelOptions {
   // Compile the model with the arguments that the file has, and begin with its optimizer's state. If the file has none,
@@ -23,6 +25,7 @@ struct LoadModelOptions {
 absl::StatusOr<Model> LoadModel(const std::string& path, const LoadModelOptions& options = {},
                                 SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_LOAD_MODEL_H_

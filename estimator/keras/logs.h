@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "tandem/base/api.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 // Values in the order in which they were set: "loss", then metrics. They are rounded to float32, as Keras' are, and
 // kept as doubles.
@@ -39,6 +41,7 @@ struct History {
   std::map<std::string, std::vector<double>> history;
 };
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_LOGS_H_

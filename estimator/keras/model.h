@@ -22,22 +22,28 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/source_location.h"
-#include "estimator/config/run_config.h"
-#include "estimator/estimator.h"
-#include "estimator/keras/callback.h"
-#include "estimator/keras/data.h"
-#include "estimator/keras/files/load_weights.h"
-#include "estimator/keras/logs.h"
-#include "frontends/keras/layer.h"
-#include "frontends/keras/losses.h"
-#include "frontends/keras/metrics.h"
-#include "frontends/keras/optimizer.h"
-#include "frontends/keras/summary.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/estimator/config/run_config.h"
+#include "tandem/estimator/estimator.h"
+#include "tandem/estimator/keras/callback.h"
+#include "tandem/estimator/keras/data.h"
+#include "tandem/estimator/keras/files/load_weights.h"
+#include "tandem/estimator/keras/logs.h"
+#include "tandem/frontends/keras/layer.h"
+#include "tandem/frontends/keras/losses.h"
+#include "tandem/frontends/keras/metrics.h"
+#include "tandem/frontends/keras/optimizer.h"
+#include "tandem/frontends/keras/summary.h"
 
 namespace tandem::keras {
 
 class CompiledModel;  // defined in estimator/keras/compiled_model.h
+
+}  // namespace tandem::keras
+
+namespace TANDEM_API tandem {
+namespace keras {
 
 // The argument `loss` of Compile: the losses of a model's outputs.
 class LossArgs {
@@ -208,6 +214,7 @@ Estimator ModelToEstimator(const Model& model, RunConfig config = {});
 Model MultiGpuModel(const Model& model, const std::vector<std::string>& devices,
                     SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_MODEL_H_

@@ -155,7 +155,7 @@ bool BatchDealer::ends_pass() {
 std::string BatchDealer::TraceArgs() const {
   const Throughput t = throughput();
   nlohmann::ordered_json busy = nlohmann::ordered_json::object();
-  for (size_t i = 0; i < t.stages.size(); ++i) busy[absl::StrCat(i, " ", t.stages[i].stage)] = t.stages[i].busy_seconds;
+  for (size_t i = 0; i < t.stages.size(); ++i) busy[absl::StrCat(i, " ", t.stages[i].stage)] = t.stages[i].busy_secs;
   const nlohmann::ordered_json json = {{"elements", t.elements},
                                        {"ready_elements", t.ready_elements},
                                        {"slowest", t.BottleneckText()},

@@ -4,9 +4,10 @@
 
 #include <string>
 
-#include "base/named_tensors.h"
+#include "tandem/base/api.h"
+#include "tandem/base/named_tensors.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct HookState {
   std::string text;      // any text in UTF-8

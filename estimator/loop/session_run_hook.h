@@ -14,15 +14,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/host_tensor.h"
-#include "base/named_tensors.h"
-#include "base/source_location.h"
-#include "estimator/config/mode.h"
-#include "estimator/loop/hook_state.h"
-#include "estimator/loop/step_scalar_settings.h"
-#include "estimator/loop/variable_access.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/named_tensors.h"
+#include "tandem/base/source_location.h"
+#include "tandem/estimator/config/mode.h"
+#include "tandem/estimator/loop/hook_state.h"
+#include "tandem/estimator/loop/step_scalar_settings.h"
+#include "tandem/estimator/loop/variable_access.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // The argument of Begin, which is called before the program is compiled. Has facts about the program, and collects the
 // hooks' requests for tensors.

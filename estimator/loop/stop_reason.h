@@ -2,7 +2,9 @@
 #ifndef TANDEM_ESTIMATOR_LOOP_STOP_REASON_H_
 #define TANDEM_ESTIMATOR_LOOP_STOP_REASON_H_
 
-namespace tandem {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
 
 // kPeerSignal: a signal asked another worker to stop.
 enum class StopReason { kEndOfInput, kStopRequested, kMaxRounds, kSignal, kPeerSignal };

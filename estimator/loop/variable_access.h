@@ -9,9 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/named_tensors.h"
+#include "tandem/base/api.h"
+#include "tandem/base/named_tensors.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct ReadVariablesOptions {
   // If no names are given, return the optimizer's slots too ("dense/kernel/Adam"), not only the model's variables.

@@ -9,19 +9,20 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/source_location.h"
-#include "data/dataset.h"
-#include "data/input_context.h"
-#include "estimator/config/mode.h"
-#include "estimator/config/params.h"
-#include "estimator/loop/session_run_hook.h"
-#include "estimator/model/features.h"
-#include "estimator/model/labels.h"
-#include "frontends/metrics.h"
-#include "frontends/optimizers.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/data/dataset.h"
+#include "tandem/data/input_context.h"
+#include "tandem/estimator/config/mode.h"
+#include "tandem/estimator/config/params.h"
+#include "tandem/estimator/loop/session_run_hook.h"
+#include "tandem/estimator/model/features.h"
+#include "tandem/estimator/model/labels.h"
+#include "tandem/frontends/metrics.h"
+#include "tandem/frontends/optimizers.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 using TensorsByName = std::map<std::string, Tensor>;
 using MetricsByName = std::map<std::string, Metric>;

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "data/element.h"
-#include "graph/graph_builder.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/data/element.h"
+#include "tandem/graph/graph_builder.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // Works like a map: features["image"] is the batched tensor [b, ...] of the dataset's component "image". A component
 // that is never asked for does not become an input of the program.

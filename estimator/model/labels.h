@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "estimator/model/features.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/estimator/model/features.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 // If the input has one component of labels, a Labels is that tensor. If it has several (InputSpec.labels),
 // labels["price"] is one of them, as with Features, and using the Labels itself as a tensor is an error that lists

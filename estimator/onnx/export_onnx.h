@@ -8,8 +8,9 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "tandem/base/api.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct ExportOnnxOptions {
   // Scale the weights of a convolution that stands before a batch normalization, so that one op computes both. If

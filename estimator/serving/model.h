@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/named_tensors.h"
-#include "estimator/serving/tensor_signature.h"
+#include "tandem/base/api.h"
+#include "tandem/base/named_tensors.h"
+#include "tandem/estimator/serving/tensor_signature.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct LoadModelOptions {
   int threads = 0;  // number of threads; 0: that of the machine's cores

@@ -5,9 +5,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/dtype.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
 
-namespace tandem {
+namespace TANDEM_API tandem {
 
 struct TensorSignature {
   std::string name;

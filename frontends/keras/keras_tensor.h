@@ -9,12 +9,18 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "base/dtype.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/dtype.h"
+#include "tandem/base/source_location.h"
 
 namespace tandem::keras {
 
 struct LayerCall;  // defined in frontends/keras/network.h
+
+}  // namespace tandem::keras
+
+namespace TANDEM_API tandem {
+namespace keras {
 
 // A symbolic tensor of a model; a cheap handle. After an error, status() returns the error, and there is no shape, type
 // or call. Layers that are called on such a tensor return tensors with the same status.
@@ -63,6 +69,7 @@ KerasTensor operator+(const KerasTensor& x, const KerasTensor& y);
 KerasTensor operator-(const KerasTensor& x, const KerasTensor& y);
 KerasTensor operator*(const KerasTensor& x, const KerasTensor& y);
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_KERAS_TENSOR_H_

@@ -14,15 +14,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
-#include "frontends/keras/keras_tensor.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/keras/keras_tensor.h"
+#include "tandem/graph/tensor.h"
 
 namespace tandem::keras {
 
 class LayerImpl;    // defined in frontends/keras/layer_impl.h
 struct WeightCell;  // defined in frontends/keras/weight_cell.h
+
+}  // namespace tandem::keras
+
+namespace TANDEM_API tandem {
+namespace keras {
 
 using HostTensors = std::vector<HostTensor>;
 
@@ -111,6 +117,7 @@ namespace utils {
 void SetRandomSeed(uint64_t seed);
 
 }  // namespace utils
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_LAYER_H_

@@ -16,16 +16,18 @@
 #include <utility>
 #include <vector>
 
-#include "base/source_location.h"
-#include "frontends/activations.h"
-#include "frontends/initializers.h"
-#include "frontends/keras/layer.h"
-#include "frontends/keras/padding_name.h"
-#include "frontends/layers.h"
-#include "frontends/regularizers.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/activations.h"
+#include "tandem/frontends/initializers.h"
+#include "tandem/frontends/keras/layer.h"
+#include "tandem/frontends/keras/padding_name.h"
+#include "tandem/frontends/layers.h"
+#include "tandem/frontends/regularizers.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem::keras::layers {
+namespace TANDEM_API tandem {
+namespace keras::layers {
 
 using initializers::InitializerFn;
 using tandem::layers::Size2D;
@@ -364,6 +366,7 @@ struct Lambda : Layer {
 
 #undef TD_LOC
 
-}  // namespace tandem::keras::layers
+}  // namespace keras::layers
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_LAYERS_H_

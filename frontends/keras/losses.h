@@ -12,12 +12,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
-#include "frontends/losses.h"
-#include "frontends/part_config.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/losses.h"
+#include "tandem/frontends/part_config.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 // Computes the loss from labels and predictions. It is a scalar unless the reduction is kNone. Only the options
 // `weights` and `reduction` are used.
@@ -104,6 +106,7 @@ LossArg BinaryFocalCrossEntropy(const FocalOptions& options = {});
 LossArg CategoricalFocalCrossEntropy(const FocalOptions& options = {});
 
 }  // namespace losses
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_LOSSES_H_

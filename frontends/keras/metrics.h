@@ -12,12 +12,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
-#include "frontends/metrics.h"
-#include "frontends/part_config.h"
-#include "graph/tensor.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/metrics.h"
+#include "tandem/frontends/part_config.h"
+#include "tandem/graph/tensor.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 using MetricFn = std::function<Metric(const Tensor& labels, const Tensor& predictions,
                                       const tandem::metrics::MetricOptions& options, SourceLocation loc)>;
@@ -103,6 +105,7 @@ MetricArg SparseTopKCategoricalAccuracy(int64_t k = 5);
 MetricArg MeanIoU(int64_t num_classes);
 
 }  // namespace metrics
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_METRICS_H_

@@ -11,11 +11,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
-#include "frontends/optimizer.h"
-#include "frontends/part_config.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/optimizer.h"
+#include "tandem/frontends/part_config.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 // One tensor of an optimizer's state in a model file.
 struct OptimizerSlot {
@@ -72,6 +74,7 @@ class Optimizer {
   std::vector<Group> groups_;
 };
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_OPTIMIZER_H_

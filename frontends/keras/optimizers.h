@@ -13,12 +13,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
-#include "frontends/keras/optimizer.h"
-#include "frontends/keras/schedules.h"
-#include "frontends/part_config.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/keras/optimizer.h"
+#include "tandem/frontends/keras/schedules.h"
+#include "tandem/frontends/part_config.h"
 
-namespace tandem::keras::optimizers {
+namespace TANDEM_API tandem {
+namespace keras::optimizers {
 
 struct SGDOptions {
   Rate learning_rate = 0.01;
@@ -140,9 +142,11 @@ struct LionOptions {
 // Same as tandem::optimizers::Lion.
 Optimizer Lion(const LionOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::keras::optimizers
+}  // namespace keras::optimizers
+}  // namespace tandem
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 // InvalidArgument, with the known names, for a name that Optimizer does not accept.
 absl::StatusOr<Optimizer> OptimizerByName(absl::string_view name, SourceLocation loc = SourceLocation::Current());
@@ -151,6 +155,7 @@ absl::StatusOr<Optimizer> OptimizerByName(absl::string_view name, SourceLocation
 // RMSprop without momentum then adds epsilon to the root. InvalidArgument as for InitializerFromConfig.
 absl::StatusOr<Optimizer> OptimizerFromConfig(const PartConfig& config, SourceLocation loc = SourceLocation::Current());
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_OPTIMIZERS_H_

@@ -5,9 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "graph/padding.h"
+#include "tandem/base/api.h"
+#include "tandem/graph/padding.h"
 
-namespace tandem::keras {
+namespace TANDEM_API tandem {
+namespace keras {
 
 // A Padding, or its name "valid" or "same", in upper or lower case. Another name is an error of the layer that uses it.
 class PaddingName {
@@ -25,6 +27,7 @@ class PaddingName {
   std::string unknown_;
 };
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_PADDING_NAME_H_

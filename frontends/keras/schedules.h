@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "base/source_location.h"
-#include "frontends/part_config.h"
-#include "frontends/schedules.h"
+#include "tandem/base/api.h"
+#include "tandem/base/source_location.h"
+#include "tandem/frontends/part_config.h"
+#include "tandem/frontends/schedules.h"
 
-namespace tandem::keras::optimizers {
+namespace TANDEM_API tandem {
+namespace keras::optimizers {
 
 // A learning rate: a number, which callbacks can set, one of the schedules below, or a schedule of Tandem, which model
 // files cannot describe.
@@ -63,6 +65,7 @@ Rate CosineDecay(const CosineDecayOptions& options, SourceLocation loc = SourceL
 absl::StatusOr<Rate> FromConfig(const PartConfig& config, SourceLocation loc = SourceLocation::Current());
 
 }  // namespace schedules
-}  // namespace tandem::keras::optimizers
+}  // namespace keras::optimizers
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_SCHEDULES_H_

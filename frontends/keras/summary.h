@@ -6,10 +6,16 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tandem/base/api.h"
 
 namespace tandem::keras {
 
 class NetworkImpl;
+
+}  // namespace tandem::keras
+
+namespace TANDEM_API tandem {
+namespace keras {
 
 struct SummaryOptions {
   bool expand_nested = false;   // if true, also shows the layers of nested models
@@ -22,6 +28,7 @@ struct SummaryOptions {
 // Returns the text that `summary()` of Keras 2.15 prints, byte for byte, with line ends.
 absl::StatusOr<std::string> SummaryText(const NetworkImpl& model, const SummaryOptions& options);
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_SUMMARY_H_

@@ -5,10 +5,12 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
-#include "base/source_location.h"
+#include "tandem/base/api.h"
+#include "tandem/base/host_tensor.h"
+#include "tandem/base/source_location.h"
 
-namespace tandem::keras::utils {
+namespace TANDEM_API tandem {
+namespace keras::utils {
 
 // Converts class numbers to one-hot rows: float32 with the labels' shape and one more axis of size `num_classes`. As in
 // Keras, a last axis of size 1 is dropped first. Labels are integers, or floating-point numbers with whole values. If
@@ -20,6 +22,7 @@ absl::StatusOr<HostTensor> ToCategorical(const HostTensor& labels, int64_t num_c
 // Returns a copy of rows [begin, end) of a tensor; rows beyond its end are left out.
 HostTensor Rows(const HostTensor& tensor, int64_t begin, int64_t end);
 
-}  // namespace tandem::keras::utils
+}  // namespace keras::utils
+}  // namespace tandem
 
 #endif  // TANDEM_FRONTENDS_KERAS_UTILS_H_

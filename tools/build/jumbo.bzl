@@ -15,6 +15,12 @@ left behind.
 """
 
 _FINE = "//tools/build:fine"
+
+# Folders with headers for users, who include them as "tandem/FOLDER/...".
+_USERS_FOLDERS = ["base", "cluster", "data", "estimator", "frontends", "graph"]
+
+# Headers then mark what libtandem.so exports (base/api.h).
+_DEFINES = ["TANDEM_LIBRARY"]
 _SOURCES_PER_UNIT = 32
 
 def folder_sources(folders = [""], exclude = []):
@@ -45,12 +51,15 @@ def jumbo_library(name, srcs = [], hdrs = [], units = [], flags = {}, copts = []
     files = srcs + [file for unit in units for file in unit]
     headers = hdrs + [file for file in files if file.endswith(".h") and file not in hdrs]
     flagged = [source for sources in flags.values() for source in sources]
+    package = native.package_name()
+    include_prefix = "tandem/" + package if package.split("/")[0] in _USERS_FOLDERS else None
     libraries = []
     if flags:
         # What sources with flags of their own need.
         native.cc_library(
             name = name + ".headers",
             hdrs = headers,
+            include_prefix = include_prefix,
             textual_hdrs = kwargs.get("textual_hdrs"),
             testonly = kwargs.get("testonly"),
             visibility = ["//visibility:private"],
@@ -62,6 +71,7 @@ def jumbo_library(name, srcs = [], hdrs = [], units = [], flags = {}, copts = []
             name = library,
             srcs = sources,
             copts = options.split(" "),
+            local_defines = _DEFINES,
             alwayslink = kwargs.get("alwayslink"),
             testonly = kwargs.get("testonly"),
             visibility = ["//visibility:private"],
@@ -75,7 +85,9 @@ def jumbo_library(name, srcs = [], hdrs = [], units = [], flags = {}, copts = []
             for unit in units
         ]),
         hdrs = headers,
+        include_prefix = include_prefix,
         copts = copts,
+        local_defines = _DEFINES,
         deps = deps + libraries,
         **kwargs
     )

@@ -30,8 +30,8 @@ def equal(actual, wanted):
 
 # A sample that includes the Estimator, which includes what the test puts into it.
 def with_estimator(text, **more):
-    sample = '#include <sys/stat.h>\n#include "estimator/estimator.h"\n#include "nlohmann/json.hpp"\n'
-    tree = {"samples/mnist.cc": sample, "estimator/estimator.h": text, "runtime/session/session.h": "", "graph/ops.h": "",
+    sample = '#include <sys/stat.h>\n#include "tandem/estimator/estimator.h"\n#include "nlohmann/json.hpp"\n'
+    tree = {"samples/mnist.cc": sample, "tandem.h": '#include "tandem/estimator/estimator.h"\n', "estimator/estimator.h": text, "runtime/session/session.h": "", "graph/ops.h": "",
             "graph/ir/ops.h": ""}
     return {**tree, **{name.replace("__", "/") + ".h": value for name, value in more.items()}}
 
@@ -55,39 +55,49 @@ def files_that_use_a_costly_header_may_reach_it():
 
 def public_headers_reach_each_other():
     equal(found("public_headers", with_estimator('#include <memory>\n#include "absl/status/status.h"\n'
-                                                 '#include "graph/ops.h"\n')), [])
+                                                 '#include "tandem/graph/ops.h"\n')), [])
 
 
 def a_header_for_users_reaches_the_runtime():
-    at = "samples/mnist.cc > estimator/estimator.h"
-    equal(found("public_headers", with_estimator('#include "graph/ops.h"\n#include "runtime/session/session.h"\n')),
-          ["estimator/estimator.h:2: runtime/session/session.h (%s)" % at])
-    equal(found("public_headers", with_estimator('#include "estimator/loop.h"\n', estimator__loop=
+    at = "tandem.h > estimator/estimator.h"
+    equal(found("public_headers", with_estimator('#include "tandem/graph/ops.h"\n#include "runtime/session.h"\n',
+                                                 runtime__session="")),
+          ["runtime/session.h: not for users (%s > runtime/session.h)" % at,
+           "estimator/estimator.h:2: \"runtime/session.h\" is \"tandem/runtime/session.h\" for users"])
+    equal(found("public_headers", with_estimator('#include "tandem/estimator/loop.h"\n', estimator__loop=
                                                  '#  include "runtime/format/executable_generated.h"  // is generated\n')),
           ["estimator/loop.h:1: runtime/format/executable_generated.h (%s > estimator/loop.h)" % at])
 
 
 def a_header_for_users_reaches_a_library():
-    at = "(samples/mnist.cc > estimator/estimator.h)"
-    for header in ("flatbuffers/flatbuffers.h", "mlir/IR/Value.h", "nlohmann/json.hpp", "png.h", "graph/ir/ops.h"):
+    at = "(tandem.h > estimator/estimator.h)"
+    for header in ("flatbuffers/flatbuffers.h", "mlir/IR/Value.h", "nlohmann/json.hpp", "png.h"):
         equal(found("public_headers", with_estimator("#include <%s>\n" % header)),
               ["estimator/estimator.h:1: %s %s" % (header, at)])
 
 
+def a_header_for_users_without_a_mark():
+    marked = "namespace TANDEM_API tandem {\nint F();\n}  // namespace tandem\n"
+    declares = "namespace tandem {\n\nclass Graph;  // elsewhere\n\n}  // namespace tandem\n"
+    equal(found("public_headers", with_estimator(declares + marked)), [])
+    equal(found("public_headers", with_estimator(declares.replace("Graph;", "Graph {};"))),
+          ["estimator/estimator.h:1: the namespace is not marked TANDEM_API, and does more than declare"])
+
+
 def a_sample_includes_the_runtime():
-    equal(found("public_headers", {"samples/a.cc": '#include "runtime/session/session.h"\n', "runtime/session/session.h": ""}),
-          ["samples/a.cc:1: runtime/session/session.h (samples/a.cc)"])
+    equal(found("public_headers", {"samples/a.cc": '#include "runtime/session.h"\n', "runtime/session.h": ""}),
+          ["samples/a.cc:1: runtime/session.h is not reached by tandem.h"])
 
 
 def tests_of_samples_include_what_they_like():
-    equal(found("public_headers", {"samples/a_test.cc": '#include "runtime/session/session.h"\n', "runtime/session/session.h": ""}), [])
+    equal(found("public_headers", {"samples/a_test.cc": '#include "runtime/session.h"\n', "runtime/session.h": ""}), [])
 
 
 def headers_that_the_guide_names():
-    tree = {"docs/guide/data.md": "Pictures: `data/image/resize.h`; costs: `tools/costs.h`.", "tools/costs.h": "",
-            "data/image/resize.h": '#include "data/image/png.h"\n', "data/image/png.h": "#include <png.h>\n"}
-    equal(found("public_headers", tree), ["data/image/png.h:1: png.h (data/image/resize.h > data/image/png.h)"])
-    tree["docs/guide/data.md"] = "No header."
+    tree = {"docs/guide/data.md": "Pictures: `tandem/data/resize.h`; costs: `tools/costs.h`.", "tools/costs.h": "",
+            "data/resize.h": ""}
+    equal(found("public_headers", tree), ["docs/guide/data.md: tandem/data/resize.h is not reached by tandem.h"])
+    tree["tandem.h"] = '#include "tandem/data/resize.h"\n'
     equal(found("public_headers", tree), [])
 
 
@@ -178,7 +188,7 @@ def parts_of_a_folder():
 xunit.run("presubmit", [(f.__name__, f) for f in (
     code_words, parts_of_a_folder,
     a_file_reaches_a_costly_header_that_it_does_not_use, files_that_use_a_costly_header_may_reach_it,
-    public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
+    public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library, a_header_for_users_without_a_mark,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
     kinds_of_commands, kinds_in_passes, json_of_others, public_packages, walls,
     built_tests)])

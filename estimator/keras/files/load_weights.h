@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace tandem::keras {
+#include "tandem/base/api.h"
+
+namespace TANDEM_API tandem {
+namespace keras {
 
 struct LoadWeightsOptions {
   // Match layers by name, in any order, and ignore layers that only the file or only the model has. If false, the
@@ -24,6 +27,7 @@ struct LoadReport {
   std::vector<std::string> missing, superfluous, mismatched;
 };
 
-}  // namespace tandem::keras
+}  // namespace keras
+}  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_KERAS_FILES_LOAD_WEIGHTS_H_
