@@ -192,6 +192,27 @@ def the_bazel_example_runs():
     assert re.search(r"y = (9\.9|10\.0)\d x \+ (4\.9|5\.0)\d", said), said
 
 
+def debian_packages():
+    folder = os.path.join(TMP, "deb")
+    run("tools/install/deb.py", PACKAGE, "0.1.0", folder, "none")
+    packages = {name.partition("_")[0]: os.path.join(folder, name) for name in os.listdir(folder)}
+    assert {"libtandem0.1", "libtandem-dev"} <= set(packages), packages
+    depends = {name: run("dpkg-deb", "-f", path, "Depends") for name, path in packages.items()}
+    assert re.search(r"libabsl20220623.*libc6 \(>= 2.36\).*libprotobuf32", depends["libtandem0.1"]), depends
+    assert not re.search("LLVM|libdnnl|libgrpc|libssl", depends["libtandem0.1"], re.I), depends
+    assert "libtandem0.1 (= 0.1.0), libabsl-dev" in depends["libtandem-dev"], depends
+    root = os.path.join(TMP, "deb_root")
+    for path in packages.values():
+        run("dpkg-deb", "-x", path, root)
+    run("cmake", "-S", "examples/cmake", "-B", os.path.join(TMP, "deb_build"),
+        "-DCMAKE_PREFIX_PATH=" + os.path.join(root, "usr"))
+    if not shutil.which("lintian"):
+        raise xunit.Skipped("all but lintian, which is not here")
+    said = subprocess.run(["lintian", "--allow-root", *packages.values()], stdout=subprocess.PIPE, text=True).stdout
+    complaints = [line for line in said.splitlines() if line.startswith("E:") and "uses-no-compression" not in line]
+    assert not complaints, complaints
+
+
 def flags_of_the_program_are_known():
     said = run(fashion(), "--help")
     assert "--max_steps" in said, said
@@ -236,7 +257,8 @@ CASES = [exports_the_api_only, programs_export_nothing_of_the_compiler, programs
          needs_packages_of_debian_and_its_own_onednn,
          headers_include_only_what_is_installed, every_header_compiles_by_itself, another_abseil_is_named,
          the_cmake_example_trains_and_predicts, the_same_bits_as_a_second_run, another_user_runs_it,
-         a_wrong_version_is_refused, a_sample_builds_as_source, the_bazel_example_runs, flags_of_the_program_are_known,
+         a_wrong_version_is_refused, a_sample_builds_as_source, the_bazel_example_runs, debian_packages,
+         flags_of_the_program_are_known,
          a_plugin_is_opened_closed_and_opened_again,
          another_llvm_before_and_after, a_library_that_hides_nothing_fails_there]
 xunit.run("install", [(case.__name__, case) for case in CASES])
