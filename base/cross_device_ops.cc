@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
+#include "base/built_in_cross_device_ops.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, CrossDeviceOpsFactory, std::less<>> factories;
+  std::map<std::string, CrossDeviceOpsFactory, std::less<>> factories = BuiltInCrossDeviceOps();
 };
 
 Registry& TheRegistry() {

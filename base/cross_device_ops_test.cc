@@ -54,11 +54,13 @@ TEST(CrossDeviceOps, ABatchIsOneByOneAndABroadcastCopies) {
 TEST(CrossDeviceOps, AreFoundByTheirName) {
   ASSERT_TRUE(RegisterCrossDeviceOps("Adds", [] { return std::make_unique<Adds>(); }).ok());
   EXPECT_TRUE(CheckCrossDeviceOps("Adds").ok());
-  EXPECT_THAT(RegisteredCrossDeviceOps(), ElementsAre("Adds"));
+  EXPECT_THAT(RegisteredCrossDeviceOps(), ElementsAre("Adds", "HierarchicalCopyAllReduce", "ReductionToOneDevice"));
   ASSERT_TRUE(NewCrossDeviceOps("Adds").ok());
   const absl::Status again = RegisterCrossDeviceOps("Adds", [] { return std::make_unique<Adds>(); });
   EXPECT_EQ(again.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(again.message(), "RegisterCrossDeviceOps: there are cross-device ops named \"Adds\" already");
+  EXPECT_EQ(RegisterCrossDeviceOps("ReductionToOneDevice", [] { return std::make_unique<Adds>(); }).code(),
+            absl::StatusCode::kAlreadyExists);
   for (const char* name : {"", "a b", "a\n", "ü"}) {
     const absl::Status status = RegisterCrossDeviceOps(name, [] { return std::make_unique<Adds>(); });
     EXPECT_THAT(std::string(status.message()), HasSubstr("cannot be a name")) << name;
@@ -66,7 +68,8 @@ TEST(CrossDeviceOps, AreFoundByTheirName) {
   EXPECT_THAT(std::string(RegisterCrossDeviceOps("None", nullptr).message()),
               HasSubstr("no function that makes \"None\""));
   EXPECT_EQ(CheckCrossDeviceOps("adds").message(),
-            "no cross-device ops are registered under \"adds\"; registered: Adds. Call RegisterCrossDeviceOps before");
+            "no cross-device ops are registered under \"adds\"; registered: Adds, HierarchicalCopyAllReduce, "
+            "ReductionToOneDevice. Call RegisterCrossDeviceOps before");
   EXPECT_EQ(NewCrossDeviceOps("").status().code(), absl::StatusCode::kInvalidArgument);
   ASSERT_TRUE(RegisterCrossDeviceOps("Null", [] { return nullptr; }).ok());
   EXPECT_THAT(std::string(NewCrossDeviceOps("Null").status().message()), HasSubstr("returned null"));

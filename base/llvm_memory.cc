@@ -1,48 +1,59 @@
 #include "base/llvm_memory.h"
 
-#include <signal.h>
+#include <sys/mman.h>
 
-#include <cerrno>
-#include <cstdint>
+#include <mutex>
+#include <new>
 
+#include "absl/strings/str_cat.h"
+#include "base/out_of_memory.h"
+#include "base/owned_process.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace tandem {
 namespace {
 
+constexpr size_t kNeededBytes = size_t{128} << 20;
+
 void OutOfMemory(void*, const char*, bool) {
+  if (!OwnsProcess()) throw std::bad_alloc();
   const char* doing = ExitWhenOutOfMemory::Current();
   ExitOutOfMemory(doing != nullptr ? doing : "LLVM");
 }
 
-struct sigaction segv_before_llvm, abort_before_llvm;
+// LLVM accepts only one handler, and by itself aborts. It is there while any thread is in a scope. In a process that is
+// Tandem's it stays, for what LLVM does outside of scopes.
+std::mutex handler_mutex;
+int scopes = 0;
 
-// MLIR does not check the result of malloc before it writes to the memory, for example when it loads a dialect. An
-// access near address 0, or an abort, inside a scope counts as lack of memory if the last failure was an allocation.
-void OnCrashInLlvm(int signal, siginfo_t* info, void* context) {
-  const char* doing = ExitWhenOutOfMemory::Current();
-  if (doing != nullptr && errno == ENOMEM &&
-      (signal == SIGABRT || reinterpret_cast<uintptr_t>(info->si_addr) < (1 << 16))) {
-    ExitOutOfMemory(doing);
-  }
-  const struct sigaction& before = signal == SIGABRT ? abort_before_llvm : segv_before_llvm;
-  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-  // After the return, the access or the abort is repeated and ends the process as it would have without this handler.
-  sigaction(signal, &before, nullptr);
+void InstallHandler() {
+  std::lock_guard<std::mutex> lock(handler_mutex);
+  if (scopes++ > 0) return;
+  llvm::remove_bad_alloc_error_handler();
+  llvm::install_bad_alloc_error_handler(OutOfMemory);
+}
+
+void RemoveHandler() {
+  std::lock_guard<std::mutex> lock(handler_mutex);
+  if (--scopes == 0 && !OwnsProcess()) llvm::remove_bad_alloc_error_handler();
 }
 
 }  // namespace
 
-LlvmMemoryScope::LlvmMemoryScope(const char* doing) : scope_(doing) {
-  [[maybe_unused]] static const bool installed = [] {
-    llvm::remove_bad_alloc_error_handler();  // LLVM accepts only one handler
-    llvm::install_bad_alloc_error_handler(OutOfMemory);
-    struct sigaction action = {};
-    action.sa_sigaction = OnCrashInLlvm;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-    return sigaction(SIGSEGV, &action, &segv_before_llvm) == 0 && sigaction(SIGABRT, &action, &abort_before_llvm) == 0;
-  }();
+LlvmMemoryScope::LlvmMemoryScope(const char* doing) : scope_(doing) { InstallHandler(); }
+
+LlvmMemoryScope::~LlvmMemoryScope() { RemoveHandler(); }
+
+absl::Status CheckLlvmMemory(const char* doing) {
+  if (OwnsProcess()) return absl::OkStatus();
+  void* memory = mmap(nullptr, kNeededBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return OutOfMemoryError(absl::StrCat(doing, ": out of memory: the compiler needs ", kNeededBytes >> 20,
+                                         " MiB, and the system does not give them; raise the limit (ulimit -v) or free "
+                                         "memory"));
+  }
+  munmap(memory, kNeededBytes);
+  return absl::OkStatus();
 }
 
 }  // namespace tandem

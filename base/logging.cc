@@ -1,6 +1,7 @@
 #include "base/logging.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -46,9 +47,16 @@ std::string Prefix(LogSeverity severity, const char* file, int line) {
                          base == nullptr ? file : base + 1, line);
 }
 
-void WriteAll(int fd, absl::string_view text) {
+// Returns whether stderr was open when the first line was written.
+bool HasStderr() {
+  static const bool open = fcntl(STDERR_FILENO, F_GETFD) >= 0;
+  return open;
+}
+
+void WriteToStderr(absl::string_view text) {
+  if (!HasStderr()) return;
   while (!text.empty()) {
-    ssize_t n = write(fd, text.data(), text.size());
+    ssize_t n = write(STDERR_FILENO, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;  // a failed write cannot be reported anywhere, so the rest is lost
     text.remove_prefix(n);
@@ -81,10 +89,10 @@ LogMessage::~LogMessage() {
     } else {
       // Clears the rest of a longer progress line (estimator/hooks/progress_hook.h).
       const char* clear = isatty(STDERR_FILENO) == 1 ? "\033[K" : "";
-      WriteAll(STDERR_FILENO, absl::StrCat(Prefix(severity_, file_, line_), Printable(message), clear, "\n"));
+      WriteToStderr(absl::StrCat(Prefix(severity_, file_, line_), Printable(message), clear, "\n"));
     }
   } catch (const std::bad_alloc&) {
-    WriteAll(STDERR_FILENO, "a line of the log is lost: out of memory\n");
+    WriteToStderr("a line of the log is lost: out of memory\n");
   }
   errno = saved_errno;
 }

@@ -3,11 +3,12 @@
 //   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << path << ".";
 //
 // Each line is one write(2), so that lines of threads and processes do not mix. Control characters are escaped
-// (printable.h); a line that cannot be written is lost, and nothing else. Results for other programs go to stdout
-// and are not log lines.
+// (printable.h); a line that cannot be written is lost, and nothing else. In a process without a stderr all lines are
+// lost: a file or a socket may get its number later. Results for other programs go to stdout and are not log lines.
 #ifndef TANDEM_BASE_LOGGING_H_
 #define TANDEM_BASE_LOGGING_H_
 
+#include <locale>
 #include <mutex>
 #include <sstream>
 #include <string>
@@ -68,7 +69,9 @@ class LogCapture {
 // One log line, written by the destructor. Use TD_LOG.
 class LogMessage {
  public:
-  LogMessage(LogSeverity severity, const char* file, int line) : severity_(severity), file_(file), line_(line) {}
+  LogMessage(LogSeverity severity, const char* file, int line) : severity_(severity), file_(file), line_(line) {
+    stream_.imbue(std::locale::classic());  // numbers look alike, whatever std::locale the program has set
+  }
   ~LogMessage();
   std::ostream& stream() { return stream_; }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 
@@ -35,9 +36,18 @@ absl::string_view NameOf(int argc, char** argv) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// Sets what libraries that are opened later find in the environment, unless the user has set it. No other thread reads
+// the environment yet.
+void SetVariablesOfLibraries() {
+  // Since 2.22 NCCL connects GPUs at the first collective, inside of a call that waits for all processes and that no
+  // deadline limits. With the value 0 it connects them when a communicator is made.
+  setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0);
+}
+
 int Run(int argc, char** argv, absl::string_view about, std::vector<std::string>* positional,
         absl::FunctionRef<absl::Status()> body) {
   PrepareStandardStreams();
+  SetVariablesOfLibraries();
   const absl::string_view name = NameOf(argc, argv);
   return RunMain(name, [&] {
     const std::optional<int> code = ParseFlags(argc, argv, about, positional);

@@ -27,6 +27,10 @@ int FinishProgram(absl::string_view program, const absl::Status& status);
 // A whole main function: prepares the standard streams, parses the flags (ParseFlags), runs `body`, and returns the
 // exit code for its result. Exceptions are printed; the exit code is 74 if memory or threads ran out. A body without
 // arguments accepts only flags.
+//
+// The process is Tandem's from then on (base/owned_process.h): trainings end at SIGINT, SIGTERM and SIGHUP with a
+// checkpoint (RunConfig.handle_signals), SIGPIPE is ignored, and NCCL_RUNTIME_CONNECT is 0 unless the user has set it.
+// A program with a main function of its own keeps its handlers, its environment and its descriptors.
 int RunProgram(int argc, char** argv, absl::string_view about, absl::FunctionRef<absl::Status()> body);
 int RunProgram(int argc, char** argv, absl::string_view about,
                absl::FunctionRef<absl::Status(const std::vector<std::string>& arguments)> body);

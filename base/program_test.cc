@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 
 #include "base/env.h"
 #include "base/exit_code.h"
+#include "base/owned_process.h"
 #include "base/printable.h"
 
 namespace tandem {
@@ -93,6 +95,18 @@ TEST(ProgramTest, MissingStandardDescriptorsAreOpened) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(*Env::Default()->ReadFile(file), "content");
+}
+
+TEST(ProgramTest, TheProcessIsTandems) {
+  EXPECT_FALSE(OwnsProcess());
+  const int output = open("/dev/null", O_WRONLY);
+  const Outcome outcome = RunWithOutput(output, [] {
+    const char* connects = std::getenv("NCCL_RUNTIME_CONNECT");
+    const bool prepared = OwnsProcess() && connects != nullptr && std::string(connects) == "0";
+    return prepared ? absl::OkStatus() : absl::InternalError("the process is not prepared");
+  });
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  close(output);
 }
 
 TEST(PrintableTest, EscapesWhatSteersATerminal) {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/out_of_memory.h"
+#include "base/owned_process.h"
 
 namespace tandem {
 namespace {
@@ -99,6 +100,17 @@ void OnFatalSignal(int signal, siginfo_t* info, void* context) {
   sigaction(signal, &before, nullptr);
 }
 
+void HandleUncaughtResourceErrors() {
+  [[maybe_unused]] static const bool installed = [] {
+    std::set_new_handler(FailedNew);
+    terminate_before = std::set_terminate(Terminate);
+    struct sigaction action = {};
+    action.sa_sigaction = OnFatalSignal;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    return sigaction(SIGABRT, &action, &abort_before) == 0 && sigaction(SIGSEGV, &action, &segv_before) == 0;
+  }();
+}
+
 }  // namespace
 
 AllocationError::AllocationError(uint64_t bytes, absl::string_view purpose) noexcept {
@@ -113,19 +125,10 @@ absl::Status StatusOfException(absl::string_view doing) {
   return resources ? OutOfMemoryError(message) : absl::InternalError(message);
 }
 
-void ExitOnUncaughtResourceErrors() {
-  [[maybe_unused]] static const bool installed = [] {
-    terminate_before = std::set_terminate(Terminate);
-    struct sigaction action = {};
-    action.sa_sigaction = OnFatalSignal;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-    return sigaction(SIGABRT, &action, &abort_before) == 0 && sigaction(SIGSEGV, &action, &segv_before) == 0;
-  }();
-}
-
 int RunMain(absl::string_view program, absl::FunctionRef<int()> body) {
   std::snprintf(program_name, sizeof(program_name), "%.*s", static_cast<int>(program.size()), program.data());
-  ExitOnUncaughtResourceErrors();
+  OwnProcess();
+  HandleUncaughtResourceErrors();
   try {
     return body();
   } catch (...) {
@@ -142,7 +145,6 @@ void ExitOutOfMemory(const char* doing, const char* detail) {
 }
 
 ExitWhenOutOfMemory::ExitWhenOutOfMemory(const char* doing) : outer_(exits_when_out_of_memory) {
-  [[maybe_unused]] static const std::new_handler installed = std::set_new_handler(FailedNew);
   exits_when_out_of_memory = doing;
 }
 

@@ -1,4 +1,4 @@
-// Handles a lack of memory or threads: it always ends in a Status, or in exit code 74.
+// Handles a lack of memory or threads: it ends in a Status, and in processes that RunMain runs else in exit code 74.
 //
 //   absl::Status Estimator::Train(...) { return CatchResourceErrors("training", [&] { return impl_->Train(...); }); }
 #ifndef TANDEM_BASE_RESOURCE_ERRORS_H_
@@ -39,22 +39,21 @@ std::invoke_result_t<F> CatchResourceErrors(absl::string_view doing, F&& f) {
   }
 }
 
-// From now on, an uncaught exception for lack of memory or threads, also one that leaves a noexcept function, ends the
-// process as ExitOutOfMemory does. So does an abort() of a library that got no memory (Abseil's, gRPC's), or its access
-// to address 0. Other calls of std::terminate and abort, and other invalid accesses, do the same as before.
-void ExitOnUncaughtResourceErrors();
-
-// Runs `body`, the body of a main function, with ExitOnUncaughtResourceErrors. An exception is printed after the
-// program's name and becomes the exit code.
+// Runs `body`, the body of a main function. An exception is printed after the program's name and becomes the exit code.
+//
+// The process is Tandem's from then on (base/owned_process.h): an uncaught exception for lack of memory or threads,
+// also one that leaves a noexcept function, ends it as ExitOutOfMemory does. So does an abort() of a library that got
+// no memory (Abseil's, gRPC's), or its access to address 0. Other calls of std::terminate and abort, and other invalid
+// accesses, do the same as before.
 int RunMain(absl::string_view program, absl::FunctionRef<int()> body);
 
 // Ends the process with exit code 74 and one line that says what it was `doing`. Takes no memory. Saved files cannot be
 // damaged, because they get their names when they are complete.
 [[noreturn]] void ExitOutOfMemory(const char* doing, const char* detail = nullptr);
 
-// During its lifetime, a failed allocation of this thread ends the process as ExitOutOfMemory does. For calls of
-// libraries that an exception would leave in a state in which they cannot continue or even be destroyed (LLVM and
-// MLIR). Scopes nest.
+// During its lifetime, in a process that RunMain runs, a failed allocation of this thread ends the process as
+// ExitOutOfMemory does. For calls of libraries that an exception would leave in a state in which they cannot continue
+// or even be destroyed (LLVM and MLIR). In other processes it is an exception, as outside of scopes. Scopes nest.
 class ExitWhenOutOfMemory {
  public:
   // `doing` must outlive the scope.

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -22,6 +24,7 @@
 #include "base/library_exit.h"
 #include "base/logging.h"
 #include "base/out_of_memory.h"
+#include "base/owned_process.h"
 #include "base/sanitizers.h"
 #include "base/threads.h"
 
@@ -117,38 +120,65 @@ TEST(ResourceErrorsDeathTest, LibrariesThatDieOfAFailedAllocation) {
 TEST(ResourceErrorsDeathTest, AFailedAllocationInAScopeEndsTheProcess) {
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer's operator new calls no new-handler";
   static std::unique_ptr<char[]> kept;
-  auto take_too_much = [] {
+  static constexpr auto take_too_much = [] {
     const size_t bytes = std::numeric_limits<int64_t>::max() / 2;
     kept = std::make_unique<char[]>(bytes);
   };
-  EXPECT_EXIT(
-      {
-        const ExitWhenOutOfMemory scope("compiling");
-        {
-          const ExitWhenOutOfMemory inner("compiling a kernel");
-          EXPECT_STREQ(ExitWhenOutOfMemory::Current(), "compiling a kernel");
-        }
-        take_too_much();
-      },
-      ExitedWithCode(74), "compiling: out of memory");
-  { const ExitWhenOutOfMemory scope("compiling"); }
-  EXPECT_EQ(ExitWhenOutOfMemory::Current(), nullptr);
-  EXPECT_THROW(take_too_much(), std::bad_alloc);
+  EXPECT_EXIT(RunAndExit([] {
+                const ExitWhenOutOfMemory scope("compiling");
+                {
+                  const ExitWhenOutOfMemory inner("compiling a kernel");
+                  EXPECT_STREQ(ExitWhenOutOfMemory::Current(), "compiling a kernel");
+                }
+                take_too_much();
+              }),
+              ExitedWithCode(74), "a_tool: compiling: out of memory");
+  EXPECT_EXIT(RunAndExit([] {
+                { const ExitWhenOutOfMemory scope("compiling"); }
+                EXPECT_EQ(ExitWhenOutOfMemory::Current(), nullptr);
+                EXPECT_THROW(take_too_much(), std::bad_alloc);
+              }),
+              ExitedWithCode(3), "");
 }
 
 TEST(ResourceErrorsDeathTest, ExitOfALibraryInAScope) {
+  EXPECT_EXIT(RunAndExit([] {
+                const ExitMeansOutOfMemory scope("running a step");
+                exit(1);
+              }),
+              ExitedWithCode(74), "a_tool: running a step: out of memory");
+  EXPECT_EXIT(RunAndExit([] { const ExitMeansOutOfMemory scope("running a step"); }), ExitedWithCode(3), "");
+}
+
+// Without RunMain: the scopes change nothing of the process.
+TEST(ResourceErrorsDeathTest, AHostProcessKeepsItsHandlers) {
+  ASSERT_FALSE(OwnsProcess());
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer ends a process that asks for too much";
+  const std::terminate_handler terminate = std::get_terminate();
+  const std::new_handler no_memory = std::get_new_handler();
+  std::vector<struct sigaction> before(NSIG), after(NSIG);
+  for (int i = 1; i < NSIG; ++i) sigaction(i, nullptr, &before[i]);
+  {
+    const ExitWhenOutOfMemory compiling("compiling");
+    const ExitMeansOutOfMemory running("running a step");
+    const absl::Status status = CatchResourceErrors("compiling", []() -> absl::Status {
+      std::vector<char>().reserve(std::numeric_limits<int64_t>::max() / 2);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(IsOutOfMemory(status)) << status;
+  }
+  for (int i = 1; i < NSIG; ++i) {
+    sigaction(i, nullptr, &after[i]);
+    EXPECT_EQ(before[i].sa_sigaction, after[i].sa_sigaction) << i;
+  }
+  EXPECT_EQ(std::get_terminate(), terminate);
+  EXPECT_EQ(std::get_new_handler(), no_memory);
   EXPECT_EXIT(
       {
         const ExitMeansOutOfMemory scope("running a step");
-        exit(1);
+        exit(5);
       },
-      ExitedWithCode(74), "running a step: out of memory");
-  EXPECT_EXIT(
-      {
-        { const ExitMeansOutOfMemory scope("running a step"); }
-        exit(3);
-      },
-      ExitedWithCode(3), "");
+      ExitedWithCode(5), "");
 }
 
 TEST(Threads, ACountHasALimit) {

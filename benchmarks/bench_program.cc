@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 
 namespace tandem::benchmarks {
@@ -87,10 +88,10 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
 
   start = Clock::now();
   program.variables = std::make_shared<VariableStore>(replicas);
-  TD_ASSIGN_OR_RETURN(program.session, Session::Create(program.executable, program.variables,
-                                                       {.pool = std::make_shared<ThreadPool>(options.threads),
-                                                        .time_commands = time_commands,
-                                                        .deadline_seconds = deadline_seconds}));
+  TD_ASSIGN_OR_RETURN(program.session, CreateSession(program.executable, program.variables,
+                                                     {.pool = std::make_shared<ThreadPool>(options.threads),
+                                                      .time_commands = time_commands,
+                                                      .deadline_seconds = deadline_seconds}));
   for (const auto& v : index.variables) {
     TD_RETURN_IF_ERROR(program.variables->Initialize(v.name, v.initializer, 1));
     if (v.slot_of.empty()) program.parameters += NumElements(v.shape);

@@ -18,6 +18,7 @@
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "passes/compile/compile.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/session/session.h"
 
 namespace tandem {
@@ -50,7 +51,7 @@ absl::StatusOr<Seconds> Measure(bool constant, int64_t n, int64_t batch) {
   seconds.compile = Now() - begin;
   auto variables = std::make_shared<VariableStore>(1);
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                      Session::Create(executable, variables, {std::make_shared<ThreadPool>(2)}));
+                      CreateSession(executable, variables, {std::make_shared<ThreadPool>(2)}));
   StepInputs inputs;
   inputs.inputs.resize(1);  // the program has one replica
   for (int i = 0; i < (constant ? 1 : 2); ++i) inputs.inputs[0].push_back(Numbers({batch, n}));

@@ -35,9 +35,9 @@
 #include "benchmarks/worker.h"
 #include "nlohmann/json.hpp"
 #include "passes/compile/compile.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/executable/command_info.h"
 #include "runtime/format/index.h"
-#include "runtime/session/list_devices.h"
 #include "runtime/session/session.h"
 
 ABSL_FLAG(std::string, model, "s0",

@@ -24,6 +24,7 @@
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 #include "runtime/session/session.h"
 #include "samples/networks.h"
@@ -73,7 +74,7 @@ absl::StatusOr<std::unique_ptr<Session>> SessionAlone(Estimator& estimator, int 
   for (const auto& scalar : executable->index().scalars) inputs->scalars[scalar.name] = 0;
   Session::Options options;
   TD_ASSIGN_OR_RETURN(options.pool, ThreadPool::Create(threads));
-  return Session::Create(std::move(executable), std::move(variables), std::move(options));
+  return CreateSession(std::move(executable), std::move(variables), std::move(options));
 }
 
 double Quantile(std::vector<double> values, double q) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/cpu/onednn/onednn_layout.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/library_calls/pack_weights.h"
 #include "runtime/session/session.h"
 #include "runtime/testing/compile_ir.h"
@@ -25,7 +26,7 @@ std::unique_ptr<Session> Start(format::Index index, std::shared_ptr<VariableStor
   auto e = Executable::Parse(
       BuildExecutable(std::move(index), {{format::SegmentKind::kElfObject, "kernels", CompileIr(kNothing)}}));
   if (!e.ok()) std::printf("%s\n", e.status().ToString().c_str()), std::exit(1);
-  auto session = Session::Create(*e, variables, {pool});
+  auto session = CreateSession(*e, variables, {pool});
   if (!session.ok()) std::printf("%s\n", session.status().ToString().c_str()), std::exit(1);
   for (const auto& v : (*e)->index().variables) {
     format::Initializer init;

@@ -30,8 +30,7 @@ struct MachineDevices {
   std::string cpu_target;
   std::vector<std::string> cpu_target_features;
   std::string cpu_problem;
-  // The GPUs that CUDA_VISIBLE_DEVICES leaves. If there are none, `no_gpu` says why: no driver, an old one, no device,
-  // or a program that was built without GPUs.
+  // The GPUs that CUDA_VISIBLE_DEVICES leaves. If there are none, `no_gpu` says why: no driver, an old one, no device.
   std::vector<GpuDevice> gpus;
   std::string no_gpu;
   // Libraries of the compiler and of the devices, with versions and files. A library that is loaded at run time and was

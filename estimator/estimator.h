@@ -105,7 +105,7 @@ struct TrainResult {
 //
 // All calls return errors of the RunConfig, of the model_fn (with the user's file and line), of the input, and of
 // reading and writing checkpoints. They return Cancelled, with exit code 129, 130 or 143, after SIGHUP, SIGINT or
-// SIGTERM; training has then saved a checkpoint.
+// SIGTERM (RunConfig.handle_signals); training has then saved a checkpoint.
 class Estimator {
  public:
   Estimator(ModelFn model_fn, RunConfig config, Params params = {}, InputSpec input_spec = {});

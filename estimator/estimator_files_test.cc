@@ -34,14 +34,14 @@ using test::StepHook;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// In a program with a `main` of its own. First in this file: the process has one thread.
-TEST(EstimatorFiles, NoFileTakesTheNumberOfAStandardDescriptor) {
+// A program with a `main` of its own keeps its descriptors. First in this file: the process has one thread.
+TEST(EstimatorFiles, NoStandardDescriptorIsOpened) {
   const std::string dir = ModelDir();
   const pid_t child = fork();
   if (child == 0) {
     for (int fd : {0, 1, 2}) close(fd);
     const Estimator estimator(LineModel, Config(dir));
-    _exit(open((dir + "/file").c_str(), O_WRONLY | O_CREAT, 0600) > 2 ? 0 : 1);
+    _exit(open((dir + "/file").c_str(), O_WRONLY | O_CREAT, 0600) == 0 ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);

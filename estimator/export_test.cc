@@ -114,13 +114,13 @@ class ExportTest : public ::testing::Test {
   LogCapture log_;
 };
 
-// In a program with a `main` of its own. First in this file: the process has one thread.
-TEST(LoadModelTest, NoFileTakesTheNumberOfAStandardDescriptor) {
+// A program with a `main` of its own keeps its descriptors. First in this file: the process has one thread.
+TEST(LoadModelTest, NoStandardDescriptorIsOpened) {
   const pid_t child = fork();
   if (child == 0) {
     for (int fd : {0, 1, 2}) close(fd);
     static_cast<void>(LoadModel(::testing::TempDir() + "/absent"));
-    _exit(open("/proc/self/maps", O_RDONLY) > 2 ? 0 : 1);
+    _exit(open("/proc/self/maps", O_RDONLY) == 0 ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -36,6 +36,7 @@ inline RunConfig Config(const std::string& model_dir, int replicas = 1) {
   for (int i = 0; i < replicas; ++i) devices.push_back("cpu:" + std::to_string(i));
   config.train_distribute = MirroredStrategy(devices);
   config.threads = 2;
+  config.handle_signals = true;  // as in a program that RunProgram runs
   return config;
 }
 

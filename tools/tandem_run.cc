@@ -28,7 +28,7 @@
 #include "estimator/trace/tracer.h"
 #include "frontends/moving_average_name.h"
 #include "runtime/format/index.h"
-#include "runtime/session/run.h"
+#include "runtime/run/run.h"
 #include "tools/dump/find_executable.h"
 #include "tools/run/random_inputs.h"
 #include "tools/run/reference_check.h"

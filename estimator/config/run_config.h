@@ -14,6 +14,7 @@
 #include "tandem/base/communication.h"
 #include "tandem/base/dtype.h"
 #include "tandem/base/env.h"
+#include "tandem/base/owned_process.h"
 #include "tandem/base/precision.h"
 #include "tandem/cluster/cluster.h"
 #include "tandem/cluster/tls_files.h"
@@ -148,8 +149,9 @@ struct RunConfig {
   bool compile_cache = true;
   std::string compile_cache_dir = "";
 
-  // Finish the step, save and return on SIGINT, SIGTERM and SIGHUP; ignore SIGPIPE.
-  bool handle_signals = true;
+  // Finish the step, save and return on SIGINT, SIGTERM and SIGHUP; ignore SIGPIPE. By default in programs that
+  // RunProgram (base/program.h) runs; signals of others are for their own handlers, unless they ask for it here.
+  bool handle_signals = OwnsProcess();
   // If input, a save, or reading a checkpoint takes longer than so many seconds, the log says so, and again when it
   // goes on. 0: never.
   double stall_warning_secs = 10;

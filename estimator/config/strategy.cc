@@ -18,7 +18,7 @@
 #include "base/logging.h"
 #include "cluster/address.h"
 #include "cluster/resolver.h"
-#include "runtime/session/list_devices.h"
+#include "runtime/device_classes/device_classes.h"
 
 namespace tandem {
 namespace {

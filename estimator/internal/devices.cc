@@ -5,8 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/cpu_target.h"
 #include "passes/codegen/llvm_library.h"
-#include "runtime/session/list_devices.h"
-#include "runtime/session/list_libraries.h"
+#include "runtime/device_classes/device_classes.h"
 
 namespace tandem {
 

@@ -7,7 +7,6 @@
 #include "base/annotate.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
-#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "data/file_shard.h"
@@ -59,8 +58,6 @@ Estimator::Impl::Impl(ModelFn model_fn, Setting setting, Params params, InputSpe
       programs_(std::move(model_fn), std::move(input_spec.labels), config_, params_, setting.temporary_model_dir),
       event_files_(config_, params_),
       best_(config_) {
-  ExitOnUncaughtResourceErrors();
-  OpenStandardDescriptors();
   state_.seed = static_cast<uint64_t>(config_.seed.value_or(0));
   if (status_.ok()) status_ = setting.replay_status;
   checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);

@@ -10,8 +10,8 @@
 #include "base/status_macros.h"
 #include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
-#include "runtime/session/list_devices.h"
 
 namespace tandem {
 namespace {

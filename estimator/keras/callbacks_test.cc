@@ -364,7 +364,7 @@ class ResumedCallbacksTest : public KerasCallbacksTest {
     ClearSession();
     model_ = Sequential(
         {layers::Dense(3, {.activation = "relu", .input_shape = {2}}), layers::Dropout(0.2), layers::Dense(1)});
-    model_.Compile({.optimizer = "adam", .loss = "mse"});
+    model_.Compile({.optimizer = "adam", .loss = "mse", .config = {.handle_signals = true}});
     FitOptions options{.batch_size = 8, .epochs = 8, .verbose = 0, .validation_split = 0.25, .directory = dir + "/run"};
     options.callbacks = {callbacks::LearningRateScheduler([](int64_t, double rate) { return rate * 0.9; }),
                          Scores({5, 4, 6, 6, 6, 6, 6, 6}),

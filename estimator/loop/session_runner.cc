@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "estimator/trace/tracer.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
@@ -33,8 +34,7 @@ absl::StatusOr<std::unique_ptr<SessionRunner>> SessionRunner::Create(std::shared
   }
   for (size_t i = 0; i < index.outputs.size(); ++i) runner->output_index_[index.outputs[i].name] = static_cast<int>(i);
   runner->executable_ = executable;
-  TD_ASSIGN_OR_RETURN(runner->session_,
-                      Session::Create(std::move(executable), std::move(variables), std::move(options)));
+  TD_ASSIGN_OR_RETURN(runner->session_, CreateSession(std::move(executable), std::move(variables), std::move(options)));
   return runner;
 }
 

@@ -146,6 +146,7 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
                                                                 const ReplicaCount& replicas) {
   TD_RETURN_IF_ERROR(Annotate(CheckComponents(components), absl::StrCat("input_fn, mode ", ModeName(mode), ": ")));
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> label_names, FindLabels(components, labels, mode));
+  TD_RETURN_IF_ERROR(CheckLlvmMemory("building the model"));
   const LlvmMemoryScope scope("building the model");
   std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
   GraphBuilder* graph = program->graph_.get();

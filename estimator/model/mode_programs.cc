@@ -8,7 +8,7 @@
 #include "base/processors.h"
 #include "base/status_macros.h"
 #include "base/user_cache.h"
-#include "runtime/session/list_devices.h"
+#include "runtime/device_classes/device_classes.h"
 
 namespace tandem {
 

@@ -9,7 +9,6 @@
 #include "base/env.h"
 #include "base/output_file.h"
 #include "base/resource_errors.h"
-#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/consistent_read.h"
 #include "estimator/checkpoint/safetensors.h"
@@ -90,7 +89,6 @@ absl::Status Export(const std::string& export_dir, const std::string& file, cons
 }  // namespace
 
 absl::Status ExportOnnx(const std::string& export_dir, const std::string& file, const ExportOnnxOptions& options) {
-  OpenStandardDescriptors();
   return CatchResourceErrors("exporting to ONNX", [&] { return Export(export_dir, file, options); });
 }
 

@@ -14,6 +14,7 @@
 #include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
 #include "graph/parameter_servers.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
@@ -55,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions o
     const RowLayout layout = RowLayoutOf(info.dtype, info.shape);
     state->sent_.push_back({.info = std::move(info), .layout = layout});
   }
-  TD_ASSIGN_OR_RETURN(state->session_, Session::Create(std::move(program), store, {.pool = std::move(pool)}));
+  TD_ASSIGN_OR_RETURN(state->session_, CreateSession(std::move(program), store, {.pool = std::move(pool)}));
   // The values that workers send have a place in the store as well. They are zeros at first, and every step replaces
   // them.
   for (Sent& value : state->sent_) {

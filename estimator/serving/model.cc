@@ -12,7 +12,6 @@
 #include "base/nearest_name.h"
 #include "base/printable.h"
 #include "base/resource_errors.h"
-#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "estimator/checkpoint/consistent_read.h"
@@ -21,7 +20,7 @@
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
 #include "runtime/format/index.h"
-#include "runtime/session/run.h"
+#include "runtime/run/run.h"
 
 namespace tandem {
 namespace {
@@ -217,7 +216,6 @@ bool HasExport(const std::string& path) {
 }
 
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const std::string& path, const LoadModelOptions& options) {
-  OpenStandardDescriptors();
   return CatchResourceErrors("loading a model", [&]() -> absl::StatusOr<std::unique_ptr<Model>> {
     TD_ASSIGN_OR_RETURN(std::unique_ptr<Model::Impl> impl, Model::Impl::Load(path, options));
     return std::unique_ptr<Model>(new Model(std::move(impl)));

@@ -9,18 +9,20 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/annotate.h"
 #include "base/fingerprint.h"
 #include "base/llvm_memory.h"
 #include "base/logging.h"
 #include "base/processor_time.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
-#include "llvm/IR/LLVMContext.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/lower_math.h"
 #include "passes/codegen/optimize.h"
+#include "passes/codegen/owned_ir.h"
 #include "passes/codegen/ready_queue.h"
 #include "passes/codegen/translate.h"
 
@@ -40,14 +42,15 @@ class Stopwatch {
   double last_ = ThreadProcessorSeconds();
 };
 
-// A kernel being compiled. Its LLVM IR has a context of its own, so that another thread may compile it further.
+// A kernel being compiled.
 struct Job {
+  void LeaveIr() { ir.Leave(); }
+
   mlir::func::FuncOp function;
   const Emitter* emitter = nullptr;
   std::string key;  // the kernel's key in the cache of compiled kernels
   CompiledKernel kernel;
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
+  OwnedIr ir;
   absl::Status status;
 };
 
@@ -93,15 +96,15 @@ absl::Status Prepare(const CpuTarget& target, bool verify, Job& job) {
   job.kernel.seconds.emit = watch.Lap();
   TD_RETURN_IF_ERROR(LowerMath(*emitted, AllScalars(job.function), target.native_bfloat16));
   job.kernel.seconds.lower = watch.Lap();
-  job.context = std::make_unique<llvm::LLVMContext>();
-  TD_ASSIGN_OR_RETURN(job.module, TranslateToLlvmIr(*emitted, *job.context));
+  job.ir.context = std::make_unique<llvm::LLVMContext>();
+  TD_ASSIGN_OR_RETURN(job.ir.module, TranslateToLlvmIr(*emitted, *job.ir.context));
   job.kernel.seconds.translate = watch.Lap();
   return absl::OkStatus();
 }
 
-void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
+absl::Status Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
   Stopwatch watch;
-  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, /*vectorize=*/!job.emitter->has_vectors);
+  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.ir.module, /*vectorize=*/!job.emitter->has_vectors);
   if (object.ok()) {
     job.kernel.seconds.assemble = object->assemble_seconds;
     job.kernel.seconds.optimize = watch.Lap() - object->assemble_seconds;
@@ -109,14 +112,12 @@ void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
     job.kernel.bitcode = std::move(object->bitcode);
     cache.Store(job.key, {job.kernel.elf_object, job.kernel.bitcode});
   }
-  job.status = object.status();
-  job.module.reset();  // the module must be gone before its context
-  job.context.reset();
+  job.ir.Destroy();
+  return object.status();
 }
 
 absl::Status Annotated(const absl::Status& status, const std::string& symbol) {
-  if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat("compiling ", symbol, ": ", std::string(status.message())));
+  return Annotate(status, absl::StrCat("compiling ", symbol, ": "));
 }
 
 }  // namespace
@@ -141,20 +142,21 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   }
   // Only this thread makes LLVM IR, because that reads the MLIR context, which no two threads may use. Other threads
   // optimise the IR that is ready, and this thread does too when it has made all.
-  ReadyQueue<Job> ready;
+  ReadyQueue<Job> ready(missing.size());
   auto finish = [&] {
     const LlvmMemoryScope scope("compiling kernels");
-    absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler = ObjectCompiler::Create(target, sanitizer);
+    absl::StatusOr<std::unique_ptr<ObjectCompiler>> compiler =
+        CatchResourceErrors("compiling kernels", [&] { return ObjectCompiler::Create(target, sanitizer); });
     while (Job* job = ready.Take()) {
       job->status = compiler.status();
-      if (compiler.ok()) Finish(**compiler, cache, *job);
+      if (compiler.ok()) job->status = CatchWithIr(*job, [&] { return Finish(**compiler, cache, *job); });
     }
   };
   const int others = std::min(threads, static_cast<int>(missing.size())) - 1;
   absl::StatusOr<std::vector<std::thread>> helpers = StartThreads("compiling", others, [&](int) { finish(); });
   if (!helpers.ok()) TD_LOG(WARNING) << "compiling with one thread: " << helpers.status().message();
   for (Job* job : missing) {
-    job->status = Prepare(target, /*verify=*/false, *job);
+    job->status = CatchWithIr(*job, [&] { return Prepare(target, /*verify=*/false, *job); });
     if (job->status.ok()) ready.Add(job);
   }
   ready.Close();
@@ -176,8 +178,7 @@ absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const Cp
   Job job = MakeJob(kernel, target, "", sanitizer);
   TD_RETURN_IF_ERROR(Annotated(Prepare(target, /*verify=*/true, job), job.kernel.name));
   TD_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, ObjectCompiler::Create(target, sanitizer));
-  Finish(*compiler, KernelCache(""), job);
-  TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
+  TD_RETURN_IF_ERROR(Annotated(Finish(*compiler, KernelCache(""), job), job.kernel.name));
   return std::move(job.kernel);
 }
 

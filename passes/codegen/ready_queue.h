@@ -3,14 +3,19 @@
 #define TANDEM_PASSES_CODEGEN_READY_QUEUE_H_
 
 #include <condition_variable>
-#include <deque>
+#include <cstddef>
 #include <mutex>
+#include <vector>
 
 namespace tandem {
 
 template <typename T>
 class ReadyQueue {
  public:
+  // `most`: the number of jobs that are added at most.
+  explicit ReadyQueue(size_t most) { jobs_.reserve(most); }
+
+  // Takes no memory.
   void Add(T* job) {
     std::lock_guard<std::mutex> lock(mutex_);
     jobs_.push_back(job);
@@ -25,17 +30,15 @@ class ReadyQueue {
   // Waits for the next job; null when there will be none.
   T* Take() {
     std::unique_lock<std::mutex> lock(mutex_);
-    while (jobs_.empty() && !closed_) changed_.wait(lock);
-    if (jobs_.empty()) return nullptr;
-    T* job = jobs_.front();
-    jobs_.pop_front();
-    return job;
+    while (next_ == jobs_.size() && !closed_) changed_.wait(lock);
+    return next_ < jobs_.size() ? jobs_[next_++] : nullptr;
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<T*> jobs_;
+  std::vector<T*> jobs_;
+  size_t next_ = 0;
   bool closed_ = false;
 };
 

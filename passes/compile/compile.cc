@@ -39,6 +39,7 @@
 #include "passes/pipeline/tandem_flags.h"
 #include "passes/serialize/constant_names.h"
 #include "passes/serialize/serialize.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/session/kernel_library.h"
 
 namespace tandem {
@@ -240,6 +241,7 @@ namespace {
 absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& graph, absl::string_view mode,
                                                                 const CompileOptions& compile_options) {
   TD_RETURN_IF_ERROR(graph.status());
+  TD_RETURN_IF_ERROR(CheckLlvmMemory("compiling"));
   auto scope = std::make_optional<LlvmMemoryScope>("compiling");
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
@@ -272,7 +274,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   // --print-ir-* and --timing need the passes to run: skip the cache.
   const bool prints = options.print_times || !options.print_before.empty() || !options.print_after.empty();
   if (!path.empty() && !prints && env->Exists(path)) {
-    // `scope` ends the process if memory runs out in the compiler. It must not do so while a cached file is loaded,
+    // `scope` may end the process if memory runs out in the compiler. It must not do so while a cached file is loaded,
     // where that is an ordinary error.
     scope.reset();
     absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);

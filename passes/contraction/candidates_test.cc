@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/library_calls/library_algorithm.h"
 #include "runtime/library_calls/library_call.h"
 #include "runtime/testing/library_calls.h"

@@ -1,6 +1,7 @@
 #include "passes/contraction/library_calls.h"
 
 #include "base/status_macros.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/library_calls/library_algorithm.h"
 #include "runtime/library_calls/library_call.h"
 #include "runtime/library_calls/pack_weights.h"

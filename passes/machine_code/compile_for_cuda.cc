@@ -8,6 +8,7 @@
 #include "passes/codegen/gpu/compile_gpu.h"
 #include "passes/codegen/kernel_cache.h"
 #include "passes/machine_code/compile_target.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/session/kernel_library.h"
 
 namespace tandem {

@@ -146,6 +146,7 @@ absl::StatusOr<Model> TranslateStep(mlir::func::FuncOp step, const ProgramValues
 
 absl::StatusOr<Model> TranslateProgram(const Executable& executable, const ProgramValues& values,
                                        const TranslateOptions& options) {
+  TD_RETURN_IF_ERROR(CheckLlvmMemory("translating the graph to ONNX"));
   const LlvmMemoryScope scope("translating the graph to ONNX");
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<StoredGraph> graph, StoredGraph::Read(executable, "input"));
   return TranslateStep(graph->step(), values, options);

@@ -5,8 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/bfloat16.h"
-#include "base/target_clones.h"
+#include "base/sums.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
@@ -16,38 +15,6 @@ using format::ReduceKind;
 
 constexpr int64_t kBlock = 256;  // elements of a block: 16 leaves and the temporaries stay in the first-level cache
 constexpr int kMaxDepth = 24;
-
-struct BFloat16 {
-  explicit BFloat16(float x = 0) : bits(ToBFloat16Bits(x)) {}
-  operator float() const { return FromBFloat16Bits(bits); }  // NOLINT
-
-  uint16_t bits;
-};
-
-// Compiled with -ffp-contract=off: all clones give the same bits.
-TD_CLONES void Add(float* out, const float* a, const float* b, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
-}
-TD_CLONES void Add(double* out, const double* a, const double* b, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
-}
-// The type is unsigned, because signed overflow is undefined and unsigned overflow wraps.
-TD_CLONES void Add(uint32_t* out, const uint32_t* a, const uint32_t* b, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
-}
-TD_CLONES void Add(uint64_t* out, const uint64_t* a, const uint64_t* b, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
-}
-// Sums in float32, then rounds.
-TD_CLONES void Add(BFloat16* out, const BFloat16* a, const BFloat16* b, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = BFloat16(a[i] + b[i]);
-}
-void Add(int32_t* out, const int32_t* a, const int32_t* b, int64_t n) {
-  Add(reinterpret_cast<uint32_t*>(out), reinterpret_cast<const uint32_t*>(a), reinterpret_cast<const uint32_t*>(b), n);
-}
-void Add(int64_t* out, const int64_t* a, const int64_t* b, int64_t n) {
-  Add(reinterpret_cast<uint64_t*>(out), reinterpret_cast<const uint64_t*>(a), reinterpret_cast<const uint64_t*>(b), n);
-}
 
 template <typename T>
 T SumOf(T a, T b) {
@@ -71,7 +38,7 @@ void Max(T* out, const T* a, const T* b, int64_t n) {
 
 template <typename T>
 void Op(ReduceKind kind, T* out, const T* a, const T* b, int64_t n) {
-  kind == ReduceKind::kMax ? Max(out, a, b, n) : Add(out, a, b, n);
+  kind == ReduceKind::kMax ? Max(out, a, b, n) : AddArrays(out, a, b, n);
 }
 
 // Returns the identity of Max.

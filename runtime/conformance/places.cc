@@ -9,7 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "runtime/conformance/conformance_kernels.h"
+#include "runtime/cpu/run/cpu_device_class.h"
 #include "runtime/cuda/driver/driver_api.h"
+#include "runtime/cuda/run/cuda_device_class.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
 #include "runtime/cuda/testing/fake_cudnn.h"
@@ -103,7 +105,8 @@ void PlaceTest::Start(ExecutableBuilder& b) {
     executable = FinishGpuProgram(b, {75}, ConformanceKernelsPtx(), GetParam().shared);
   }
   variables_ = std::make_shared<VariableStore>(replicas());
-  auto session = Session::Create(executable, variables_, {.pool = std::make_shared<ThreadPool>(2)});
+  auto session = Session::Create(cpu() ? CpuDeviceClass() : CudaDeviceClass(), executable, variables_,
+                                 {.pool = std::make_shared<ThreadPool>(2)});
   ASSERT_TRUE(session.ok()) << session.status();
   session_ = *std::move(session);
 }

@@ -1,6 +1,6 @@
 // How a device class's kernel libraries (oneDNN; cuBLASLt and cuDNN) compute a call: all that the compiler has to know
-// of them before it can write a program. A class registers its own when it is linked in (//runtime:kernel_libraries
-// links all), so that the compiler knows neither libraries nor drivers.
+// of them before it can write a program. The compiler finds them in the table of device classes
+// (runtime/device_classes/device_classes.h), so that it knows neither libraries nor drivers.
 #ifndef TANDEM_RUNTIME_SESSION_KERNEL_LIBRARY_H_
 #define TANDEM_RUNTIME_SESSION_KERNEL_LIBRARY_H_
 
@@ -10,7 +10,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
@@ -50,13 +49,6 @@ class KernelLibrary {
   // plans.
   virtual std::string PlannerVersion() const = 0;
 };
-
-// Returns the library of a device class. FailedPrecondition (exit code 2) for a class that is not linked in.
-absl::StatusOr<const KernelLibrary*> KernelLibraryOf(absl::string_view device_class);
-
-// Registers the library of a device class; called while the process starts, by the code that is linked in. `library`
-// lives for ever. False when the class has one already.
-bool RegisterKernelLibrary(absl::string_view device_class, const KernelLibrary* library);
 
 }  // namespace tandem
 

@@ -1,6 +1,5 @@
 #include "runtime/session/session.h"
 
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,39 +8,27 @@
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/format/index.h"
+#include "runtime/session/device_class.h"
 
 namespace tandem {
-namespace {
 
-std::map<std::string, SessionFactory>& Factories() {
-  static std::map<std::string, SessionFactory>& factories = *new std::map<std::string, SessionFactory>();
-  return factories;
-}
-
-}  // namespace
-
-bool RegisterSessionFactory(const std::string& device_class, SessionFactory factory) {
-  return Factories().emplace(device_class, std::move(factory)).second;
-}
-
-absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Executable> executable,
+absl::StatusOr<std::unique_ptr<Session>> Session::Create(const DeviceClass& device_class,
+                                                         std::shared_ptr<const Executable> executable,
                                                          std::shared_ptr<VariableStore> variables, Options options) {
   if (executable == nullptr || variables == nullptr || options.pool == nullptr) {
     return absl::InvalidArgumentError("a session needs an executable, variables and a thread pool");
   }
   const format::Index& index = executable->index();
-  const std::string& device_class = index.programs[index.replicas[0].program].device_class;
   for (const auto& replica : index.replicas) {
     if (replica.program != index.replicas[0].program) {
       return absl::UnimplementedError(absl::StrCat(executable->name(), ": replicas with different programs"));
     }
   }
-  auto found = Factories().find(device_class);
-  if (found == Factories().end()) {
-    return WithExitCode(
-        absl::FailedPreconditionError(absl::StrCat(executable->name(), ": compiled for device class '", device_class,
-                                                   "', which this program was built without")),
-        kExitUsage);
+  if (DeviceClassName(*executable) != device_class.name()) {
+    return WithExitCode(absl::FailedPreconditionError(
+                            absl::StrCat(executable->name(), ": compiled for devices of class \"",
+                                         DeviceClassName(*executable), "\", not \"", device_class.name(), "\"")),
+                        kExitUsage);
   }
   bool updates = false;
   for (const auto& v : index.variables) updates |= v.updated;
@@ -63,7 +50,12 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
   }
   const std::string name = executable->name();
   return CatchResourceErrors(
-      name, [&] { return found->second(std::move(executable), std::move(variables), std::move(options)); });
+      name, [&] { return device_class.NewSession(std::move(executable), std::move(variables), std::move(options)); });
+}
+
+absl::string_view DeviceClassName(const Executable& executable) {
+  const format::Index& index = executable.index();
+  return index.programs[index.replicas[0].program].device_class;
 }
 
 absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables) {

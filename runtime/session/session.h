@@ -3,7 +3,6 @@
 #define TANDEM_RUNTIME_SESSION_SESSION_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
 #include "runtime/executable/executable.h"
 #include "runtime/session/command_trace.h"
@@ -20,6 +20,7 @@
 
 namespace tandem {
 
+class DeviceClass;   // defined in runtime/session/device_class.h
 class ProcessGroup;  // defined in runtime/collectives/process_group.h
 
 // One step's inputs. inputs[r][i] is input i (order of Executable::inputs) for replica r, [rows_r, ...] with 0 <=
@@ -95,10 +96,11 @@ class Session {
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas and binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error). The
-  // store must have a device per replica of this process, and exactly as many when the program updates variables. A
-  // session for the program's device class must be linked in: //runtime/cpu, //runtime/cuda.
-  // FailedPrecondition (exit code 2) for a class without one, and where devices are not there or do not fit.
-  static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Executable> executable,
+  // store must have a device per replica of this process, and exactly as many when the program updates variables.
+  // FailedPrecondition (exit code 2) for a program that was compiled for another class, and where devices are not there
+  // or do not fit. CreateSession (runtime/device_classes/device_classes.h) finds the class by itself.
+  static absl::StatusOr<std::unique_ptr<Session>> Create(const DeviceClass& device_class,
+                                                         std::shared_ptr<const Executable> executable,
                                                          std::shared_ptr<VariableStore> variables, Options options);
   virtual ~Session() = default;
 
@@ -133,15 +135,10 @@ class Session {
   virtual void set_trace(CommandTrace* trace) = 0;
 };
 
-// Makes the sessions of a device class ("cpu", "gpu"). The caller has checked that the executable has one program for
-// all replicas, and the store enough devices.
-using SessionFactory = std::function<absl::StatusOr<std::unique_ptr<Session>>(
-    std::shared_ptr<const Executable>, std::shared_ptr<VariableStore>, Session::Options)>;
-// Registers the factory of a class; called while the process starts, by the code that is linked in. False when the
-// class has a factory already.
-bool RegisterSessionFactory(const std::string& device_class, SessionFactory factory);
+// Returns the name of the device class that the executable was compiled for.
+absl::string_view DeviceClassName(const Executable& executable);
 
-// Creates those of the executable's variables that the store does not have. Factories call it.
+// Creates those of the executable's variables that the store does not have. Device classes call it.
 absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables);
 
 }  // namespace tandem

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/cpu/run/cpu_device_class.h"
 #include "runtime/session/session.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
@@ -100,7 +101,7 @@ bool TryToRun(const std::shared_ptr<const Executable>& executable, const std::sh
     if (NumElements(v.shape) > 1 << 20) return false;
   }
   auto variables = std::make_shared<VariableStore>(executable->num_replicas());
-  auto session = Session::Create(executable, variables, {pool});
+  auto session = Session::Create(CpuDeviceClass(), executable, variables, {pool});
   if (!session.ok()) return false;
   for (const VariableInfo& v : variables->List()) {
     if (!variables->Assign(v.name, HostTensor::Zeros(v.dtype, v.shape)).ok()) return false;

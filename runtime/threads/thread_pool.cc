@@ -12,11 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/library_exit.h"
 #include "base/logging.h"
+#include "base/one_omp_thread.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
-
-extern "C" void omp_set_num_threads(int);
 
 namespace tandem {
 namespace {
@@ -34,14 +33,6 @@ constexpr int kSpins = 16;  // pauses between two readings of the clock; a pause
 constexpr char kRunning[] = "running a step";
 
 thread_local int current_thread = -1;  // in a task: index of this thread in its pool; else -1
-
-void UseOneOmpThread() {
-  thread_local bool done = false;
-  if (done) return;
-  const ExitMeansOutOfMemory scope(kRunning);
-  omp_set_num_threads(1);
-  done = true;
-}
 
 void Pause() { __builtin_ia32_pause(); }
 
@@ -133,7 +124,7 @@ void ThreadPool::KeepException() {
 // A worker that wakes up late finds the loop closed and delays nobody. The worker first increments active_ and then
 // checks whether the loop is still open, while the caller first closes the loop and then reads active_.
 void ThreadPool::Work(int thread) {
-  UseOneOmpThread();
+  const OneOmpThread one_omp_thread(kRunning);
   uint32_t last = 0;
   Clock::duration spin = kMinSpinTime;
   for (;;) {
@@ -161,7 +152,7 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
     for (int64_t i = 0; i < n; ++i) fn(i, current_thread);
     return;
   }
-  UseOneOmpThread();
+  const OneOmpThread one_omp_thread(kRunning);
   std::lock_guard<std::mutex> lock(caller_);
   if (n <= 1 || workers_.empty()) {
     const ExitMeansOutOfMemory scope(kRunning);

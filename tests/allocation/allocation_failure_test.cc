@@ -8,7 +8,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "estimator/model/mode_program.h"
-#include "runtime/session/run.h"
+#include "runtime/run/run.h"
 #include "tests/allocation/trained_model.h"
 
 namespace tandem {

@@ -14,6 +14,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 #include "runtime/session/session.h"
 #include "runtime/threads/thread_pool.h"
@@ -179,7 +180,7 @@ TEST(CollectiveNames, TellProcessesWhatTheyExchange) {
     Session::Options of_session{std::make_shared<ThreadPool>(1)};
     of_session.group = &group;
     auto variables = std::make_shared<VariableStore>(1);
-    auto session = Session::Create(program->executable, variables, of_session);
+    auto session = CreateSession(program->executable, variables, of_session);
     ASSERT_TRUE(session.ok()) << session.status();
     for (const auto& [name, value] : program->Values()) ASSERT_TRUE(variables->Assign(name, value).ok());
     StepInputs inputs = Deal(*program, RandomInputs(*program->executable, 32, options, 0), {16, 16}, 0);

@@ -13,6 +13,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/cpu/kernels/instruction_set.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
@@ -139,7 +140,7 @@ TEST_P(FoldBatchNorm, FollowsWhatTrainingWrites) {
   training.mode = "train";
   absl::StatusOr<Program> train = Prepare(Training, training), evaluate = Prepare(Evaluation, options);
   ASSERT_TRUE(train.ok() && evaluate.ok()) << train.status() << evaluate.status();
-  auto session = Session::Create(evaluate->executable, train->variables, {std::make_shared<ThreadPool>(2)});
+  auto session = CreateSession(evaluate->executable, train->variables, {std::make_shared<ThreadPool>(2)});
   ASSERT_TRUE(session.ok()) << session.status();
   evaluate->variables = train->variables;
   evaluate->session = *std::move(session);
@@ -166,8 +167,8 @@ TEST(FoldBatchNormCommands, PrepareWeightsOnce) {
     const Options options{.mode = "eval", .precision = precision};
     absl::StatusOr<Program> program = Prepare(Evaluation, options);
     ASSERT_TRUE(program.ok()) << program.status();
-    auto session = Session::Create(program->executable, program->variables,
-                                   {.pool = std::make_shared<ThreadPool>(2), .time_commands = true});
+    auto session = CreateSession(program->executable, program->variables,
+                                 {.pool = std::make_shared<ThreadPool>(2), .time_commands = true});
     ASSERT_TRUE(session.ok()) << session.status();
     for (int step = 0; step < 3; ++step) {
       const TensorMap batch = RandomInputs(*program->executable, 16, options, step);

@@ -19,6 +19,7 @@
 #include "passes/analysis/machine_model.h"
 #include "passes/compile/compile.h"
 #include "passes/machine_code/compile_target.h"
+#include "runtime/device_classes/device_classes.h"
 
 namespace tandem::compiled {
 namespace {
@@ -166,7 +167,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   TD_ASSIGN_OR_RETURN(p.executable, CompileGraph(*p.graph, options.mode, compile));
   p.variables = std::make_shared<VariableStore>(options.devices);
   TD_ASSIGN_OR_RETURN(p.session,
-                      Session::Create(p.executable, p.variables, {std::make_shared<ThreadPool>(options.threads)}));
+                      CreateSession(p.executable, p.variables, {std::make_shared<ThreadPool>(options.threads)}));
   std::mt19937 random(3);
   std::uniform_real_distribution<double> uniform(-0.1, 0.1);
   for (const auto& v : p.executable->index().variables) {

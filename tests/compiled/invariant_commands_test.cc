@@ -9,6 +9,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/device_classes/device_classes.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -39,8 +40,8 @@ BuildFn Train(bool first_layers) {
 }
 
 std::unique_ptr<Session> NewSession(const Program& program, bool time_commands = false) {
-  auto session = Session::Create(program.executable, program.variables,
-                                 {.pool = std::make_shared<ThreadPool>(2), .time_commands = time_commands});
+  auto session = CreateSession(program.executable, program.variables,
+                               {.pool = std::make_shared<ThreadPool>(2), .time_commands = time_commands});
   EXPECT_TRUE(session.ok()) << session.status();
   return session.ok() ? *std::move(session) : nullptr;
 }

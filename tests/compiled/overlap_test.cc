@@ -10,6 +10,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/collectives/testing/thread_group.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 #include "runtime/session/command_trace.h"
 #include "runtime/threads/thread_pool.h"
@@ -107,7 +108,7 @@ class Alone : public testing::Test {
     Session::Options options{std::make_shared<ThreadPool>(1)};
     options.group = groups_[0].get();
     auto variables = std::make_shared<VariableStore>(1);
-    auto session = Session::Create(program_.executable, variables, options);
+    auto session = CreateSession(program_.executable, variables, options);
     ASSERT_TRUE(session.ok()) << session.status();
     session_ = *std::move(session);
     for (const auto& [name, value] : program_.Values()) ASSERT_TRUE(variables->Assign(name, value).ok());
@@ -139,7 +140,7 @@ TEST_F(Alone, ATraceHasWhatTravels) {
   auto variables = std::make_shared<VariableStore>(1);
   Session::Options options{std::make_shared<ThreadPool>(1)};
   options.group = groups_[1].get();
-  auto other = Session::Create(program_.executable, variables, options);
+  auto other = CreateSession(program_.executable, variables, options);
   ASSERT_TRUE(other.ok()) << other.status();
   for (const auto& [name, value] : program_.Values()) ASSERT_TRUE(variables->Assign(name, value).ok());
   CommandTrace trace;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/testing/thread_group.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 
 namespace tandem::compiled {
@@ -22,7 +23,7 @@ absl::StatusOr<Workers> Workers::Make(const std::shared_ptr<const Executable>& e
     worker.variables = std::make_shared<VariableStore>(executable->num_replicas() / count);
     Session::Options options{std::make_shared<ThreadPool>(1)};
     options.group = worker.group.get();
-    TD_ASSIGN_OR_RETURN(worker.session, Session::Create(executable, worker.variables, options));
+    TD_ASSIGN_OR_RETURN(worker.session, CreateSession(executable, worker.variables, options));
     result.workers_.push_back(std::move(worker));
   }
   return result;

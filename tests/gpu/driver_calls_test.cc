@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "passes/compile/compile.h"
 #include "runtime/commands/command.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/session/session.h"
 #include "tests/gpu/fake_gpu.h"
 
@@ -45,7 +46,7 @@ absl::StatusOr<Job> Start(const std::string& name, const std::string& device, co
   if (!executable.ok()) return executable.status();
   job.executable = *executable;
   job.variables = std::make_shared<VariableStore>(1);
-  auto session = Session::Create(job.executable, job.variables, {.pool = std::make_shared<ThreadPool>(1)});
+  auto session = CreateSession(job.executable, job.variables, {.pool = std::make_shared<ThreadPool>(1)});
   if (!session.ok()) return session.status();
   job.session = *std::move(session);
   for (const auto& v : job.executable->index().variables) {

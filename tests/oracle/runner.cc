@@ -13,6 +13,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "graph/reference/reference.h"
+#include "runtime/device_classes/device_classes.h"
 #include "tests/oracle/draw.h"
 
 namespace tandem::oracle {
@@ -75,7 +76,7 @@ absl::Status Runner::Prepare(const Case& c) {
     if (on_cpus() && c.place->devices > 1) {
       central_ = std::make_shared<VariableStore>(c.place->devices, /*one_copy=*/true);
       TD_ASSIGN_OR_RETURN(central_session_,
-                          Session::Create(program_.executable, central_, {std::make_shared<ThreadPool>(2)}));
+                          CreateSession(program_.executable, central_, {std::make_shared<ThreadPool>(2)}));
     }
     parts_.reset();
     if (const uint64_t key = Fingerprint64(c.ProgramId()); on_cpus() && key % kProgramsOfParts == 0) {

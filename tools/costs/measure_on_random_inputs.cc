@@ -3,7 +3,7 @@
 
 #include "base/status_macros.h"
 #include "runtime/format/index.h"
-#include "runtime/session/run.h"
+#include "runtime/run/run.h"
 #include "tools/costs/measurement.h"
 #include "tools/run/random_inputs.h"
 

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "passes/base/report_segments.h"
 #include "passes/contraction/candidate.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/library_calls/library_call.h"
 #include "runtime/session/kernel_library.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "runtime/session/run.h"
+#include "runtime/run/run.h"
 #include "tools/scale/step_model.h"
 
 namespace tandem {

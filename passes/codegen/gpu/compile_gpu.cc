@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/annotate.h"
 #include "base/fingerprint.h"
 #include "base/llvm_memory.h"
 #include "base/logging.h"
@@ -19,7 +20,6 @@
 #include "base/threads.h"
 #include "base/timing.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/IR/LLVMContext.h"
 #include "passes/codegen/gpu/attention_plan.h"
 #include "passes/codegen/gpu/expand_math.h"
 #include "passes/codegen/gpu/gpu_kernel.h"
@@ -29,6 +29,7 @@
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/lower_math.h"
+#include "passes/codegen/owned_ir.h"
 #include "passes/codegen/ready_queue.h"
 #include "passes/codegen/translate.h"
 #include "passes/exec/dialect.h"
@@ -39,15 +40,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A kernel being compiled. Its LLVM IR has contexts of its own, so that another thread may compile it further.
+// A kernel being compiled.
 struct Job {
+  void LeaveIr() {
+    ir.Leave();
+    walk_ir.Leave();
+  }
+
   mlir::func::FuncOp function;
   std::string key;  // the kernel's key in the cache of compiled kernels
   CompiledGpuKernel kernel;
   GpuPlan plan;
   bool grouped = false;  // the kernel also gets an entry for exec.grouped_launch
-  std::unique_ptr<llvm::LLVMContext> context, walk_context;
-  std::unique_ptr<llvm::Module> module, walk_module;
+  OwnedIr ir, walk_ir;
   absl::Status status;
 };
 
@@ -148,16 +153,15 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   if (job.grouped && (job.plan.split != 1 || job.plan.scratch_bytes > 0)) {
     return absl::InternalError("blocks of a kernel for many sets of operands must share nothing");
   }
-  auto translate = [&](mlir::ModuleOp from, std::unique_ptr<llvm::LLVMContext>& context,
-                       std::unique_ptr<llvm::Module>& to) -> absl::Status {
-    context = std::make_unique<llvm::LLVMContext>();
-    TD_ASSIGN_OR_RETURN(to, TranslateToLlvmIr(from, *context, emitted.index_bits));
+  auto translate = [&](mlir::ModuleOp from, OwnedIr& to) -> absl::Status {
+    to.context = std::make_unique<llvm::LLVMContext>();
+    TD_ASSIGN_OR_RETURN(to.module, TranslateToLlvmIr(from, *to.context, emitted.index_bits));
     const std::string& symbol = job.kernel.symbol;
-    if (job.grouped) AddGroupEntry(*to, symbol, GpuGroupSymbol(symbol), job.plan.items_per_block);
+    if (job.grouped) AddGroupEntry(*to.module, symbol, GpuGroupSymbol(symbol), job.plan.items_per_block);
     return absl::OkStatus();
   };
-  TD_RETURN_IF_ERROR(translate(*emitted.module, job.context, job.module));
-  if (options.walk) TD_RETURN_IF_ERROR(translate(*walked, job.walk_context, job.walk_module));
+  TD_RETURN_IF_ERROR(translate(*emitted.module, job.ir));
+  if (options.walk) TD_RETURN_IF_ERROR(translate(*walked, job.walk_ir));
   job.kernel.seconds = SecondsSince(start);
   return absl::OkStatus();
 }
@@ -168,31 +172,29 @@ absl::Status Generate(const GpuCompileOptions& options, Job& job) {
     entries.push_back({GpuGroupSymbol(job.kernel.symbol), job.plan.block, job.plan.blocks_per_processor});
   }
   if (options.ptx) {
-    TD_ASSIGN_OR_RETURN(job.kernel.ptx, CompileToPtx(*job.module, entries, job.plan.shared_bytes, options.archs));
+    TD_ASSIGN_OR_RETURN(job.kernel.ptx, CompileToPtx(*job.ir.module, entries, job.plan.shared_bytes, options.archs));
   }
   if (options.walk) {
     std::vector<std::string> names;
     for (const PtxEntry& entry : entries) names.push_back(entry.symbol);
     TD_ASSIGN_OR_RETURN(job.kernel.walk_object,
-                        CompileToWalk(*job.walk_module, names, job.plan.shared_bytes, options.walk_target));
+                        CompileToWalk(*job.walk_ir.module, names, job.plan.shared_bytes, options.walk_target));
   }
   return absl::OkStatus();
 }
 
-void Finish(const GpuCompileOptions& options, Job& job) {
+absl::Status Finish(const GpuCompileOptions& options, Job& job) {
   auto start = Clock::now();
-  job.status = Generate(options, job);
-  if (job.status.ok()) options.cache.Store(job.key, Pack(job.kernel));
-  job.module.reset();  // the module must be gone before its context
-  job.context.reset();
-  job.walk_module.reset();
-  job.walk_context.reset();
+  absl::Status status = Generate(options, job);
+  if (status.ok()) options.cache.Store(job.key, Pack(job.kernel));
+  job.ir.Destroy();
+  job.walk_ir.Destroy();
   job.kernel.seconds += SecondsSince(start);
+  return status;
 }
 
 absl::Status Annotated(const absl::Status& status, const std::string& name) {
-  if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat("compiling ", name, ": ", std::string(status.message())));
+  return Annotate(status, absl::StrCat("compiling ", name, ": "));
 }
 
 }  // namespace
@@ -228,16 +230,18 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
   }
   // Only this thread makes LLVM IR, because that reads the MLIR context, which no two threads may use. Other threads
   // compile the IR that is ready.
-  ReadyQueue<Job> ready;
+  ReadyQueue<Job> ready(missing.size());
   auto finish = [&] {
     const LlvmMemoryScope scope("compiling kernels");
-    while (Job* job = ready.Take()) Finish(options, *job);
+    while (Job* job = ready.Take()) {
+      job->status = CatchWithIr(*job, [&] { return Finish(options, *job); });
+    }
   };
   const int others = std::min(options.threads, static_cast<int>(missing.size())) - 1;
   absl::StatusOr<std::vector<std::thread>> helpers = StartThreads("compiling", others, [&](int) { finish(); });
   if (!helpers.ok()) TD_LOG(WARNING) << "compiling with one thread: " << helpers.status().message();
   for (Job* job : missing) {
-    job->status = Prepare(options, *job);
+    job->status = CatchWithIr(*job, [&] { return Prepare(options, *job); });
     if (job->status.ok()) ready.Add(job);
   }
   ready.Close();
@@ -263,8 +267,7 @@ absl::StatusOr<CompiledGpuKernel> CompileGpuKernel(mlir::func::FuncOp kernel, co
   LoadCodegenDialects(*kernel.getContext());
   Job job = MakeJob(kernel, options.grouped, options);
   TD_RETURN_IF_ERROR(Annotated(Prepare(options, job), job.kernel.name));
-  Finish(options, job);
-  TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
+  TD_RETURN_IF_ERROR(Annotated(Finish(options, job), job.kernel.name));
   return std::move(job.kernel);
 }
 

@@ -1,5 +1,5 @@
 // Implements KernelLibrary for CPUs: oneDNN, and Tandem's own kernels beside it.
-#include "runtime/session/kernel_library.h"
+#include "runtime/cpu/onednn/kernel_library.h"
 
 #include "runtime/cpu/kernels/instruction_set.h"
 #include "runtime/cpu/onednn/onednn_layout.h"
@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-class CpuKernelLibrary final : public KernelLibrary {
+class CpuLibrary final : public KernelLibrary {
  public:
   absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const override {
     return ImplementationName(call);
@@ -26,7 +26,11 @@ class CpuKernelLibrary final : public KernelLibrary {
   std::string PlannerVersion() const override { return ""; }
 };
 
-const bool registered = RegisterKernelLibrary("cpu", new CpuKernelLibrary);
-
 }  // namespace
+
+const KernelLibrary& CpuKernelLibrary() {
+  static const KernelLibrary& library = *new CpuLibrary;
+  return library;
+}
+
 }  // namespace tandem

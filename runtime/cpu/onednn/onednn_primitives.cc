@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/align.h"
-#include "base/library_exit.h"
+#include "base/one_omp_thread.h"
 #include "base/status_macros.h"
 #include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/kernels/instruction_set.h"
@@ -24,9 +24,6 @@
 #include "runtime/library_calls/library_call.h"
 #include "runtime/library_calls/pack_weights.h"
 
-extern "C" void omp_set_num_threads(int);
-extern "C" int omp_get_max_threads();
-
 namespace tandem {
 namespace {
 
@@ -36,18 +33,6 @@ using onednn::Engine;
 using onednn::Plan;
 using onednn::Source;
 using onednn::Stage;
-
-// Sets the number of OpenMP threads to one during its lifetime. The number is part of a primitive, so a primitive must
-// be created with the same setting as it is executed with.
-class OneOmpThread {
- public:
-  OneOmpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneOmpThread() { omp_set_num_threads(before_); }
-
- private:
-  const ExitMeansOutOfMemory scope_{"preparing a step"};  // OpenMP's library calls exit() when it gets no memory
-  int before_;
-};
 
 Plan MakePlan(const format::LibraryCall& call) {
   if (call.algorithm == format::Algorithm::kPointwiseProduct) {
@@ -151,7 +136,7 @@ absl::Status FromException(const dnnl::error& error) {
 absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const format::LibraryCall& call,
                                                                          int num_threads) {
   TD_RETURN_IF_ERROR(CheckCall(call));
-  OneOmpThread one;
+  const OneOmpThread one("preparing a step");
   try {
     switch (call.algorithm) {
       case format::Algorithm::kUnpackedGemm:
@@ -180,7 +165,7 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
 bool PacksPanels(const format::LibraryCall& call) {
   const format::PackWeights* packing = call.operation.As<format::PackWeights>();
   if (packing == nullptr || !CheckCall(call).ok()) return false;
-  OneOmpThread one;
+  const OneOmpThread one("preparing a step");
   try {
     return onednn::PackedPanels(*packing).has_value();
   } catch (const dnnl::error&) {
@@ -191,7 +176,7 @@ bool PacksPanels(const format::LibraryCall& call) {
 absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) {
   if (call.operation.As<format::PackWeights>() == nullptr) return PackedWeightsBytes(PackingFor(call));
   TD_RETURN_IF_ERROR(CheckCall(call));
-  OneOmpThread one;
+  const OneOmpThread one("preparing a step");
   try {
     return onednn::PackedBytes(*call.operation.As<format::PackWeights>());
   } catch (const dnnl::error& error) {
@@ -201,7 +186,7 @@ absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) {
 
 absl::StatusOr<std::string> ImplementationName(const format::LibraryCall& call) {
   TD_RETURN_IF_ERROR(CheckCall(call));
-  OneOmpThread one;
+  const OneOmpThread one("preparing a step");
   try {
     switch (call.algorithm) {
       case format::Algorithm::kUnpackedGemm:

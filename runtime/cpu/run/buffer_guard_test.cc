@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/sanitizers.h"
+#include "runtime/cpu/run/cpu_device_class.h"
 #include "runtime/session/session.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
@@ -62,7 +63,7 @@ absl::StatusOr<StepResult> RunOneStep(Wild wild) {
       Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "kernels", object}}));
   if (!executable.ok()) return executable.status();
   auto variables = std::make_shared<VariableStore>(1);
-  auto session = Session::Create(*executable, variables, {.pool = std::make_shared<ThreadPool>(1)});
+  auto session = Session::Create(CpuDeviceClass(), *executable, variables, {.pool = std::make_shared<ThreadPool>(1)});
   if (!session.ok()) return session.status();
   if (absl::Status s = variables->Assign("w", HostTensor::Zeros(DType::kFloat32, {3})); !s.ok()) return s;
   StepInputs inputs;

@@ -1,3 +1,5 @@
+#include "runtime/cpu/run/cpu_session.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -8,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
+#include "base/one_omp_thread.h"
 #include "base/release_memory.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
@@ -33,6 +36,8 @@ namespace {
 // Returns the distance in bytes from one lane's slot (memory of its sums) to the next. Slots of neighbouring lanes are
 // read together at equal offsets, so they must not start in the same cache set.
 uint64_t LaneStride(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096 + 5 * 64; }
+
+constexpr char kRunning[] = "running a step";
 
 class CpuSession final : public Session {
  public:
@@ -69,10 +74,12 @@ class CpuSession final : public Session {
   }
 
   absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) override {
+    const OneOmpThread one_omp_thread(kRunning);
     return CatchResourceErrors(executable_->name(), [&] { return RunStep(inputs, fetches); });
   }
 
   absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) override {
+    const OneOmpThread one_omp_thread(kRunning);
     return CatchResourceErrors(executable_->name(), [&]() -> absl::StatusOr<std::string> {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
@@ -354,9 +361,11 @@ class CpuSession final : public Session {
   absl::Status error_;
 };
 
-absl::StatusOr<std::unique_ptr<Session>> MakeCpuSession(std::shared_ptr<const Executable> executable,
-                                                        std::shared_ptr<VariableStore> variables,
-                                                        Session::Options options) {
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Session>> NewCpuSession(std::shared_ptr<const Executable> executable,
+                                                       std::shared_ptr<VariableStore> variables,
+                                                       Session::Options options) {
   auto session = std::make_unique<CpuSession>(std::move(executable), std::move(variables), std::move(options));
   TD_RETURN_IF_ERROR(session->Init());
   // Most of the code that loaded kernels and made primitives will not run again.
@@ -364,7 +373,4 @@ absl::StatusOr<std::unique_ptr<Session>> MakeCpuSession(std::shared_ptr<const Ex
   return session;
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterSessionFactory("cpu", MakeCpuSession);
-
-}  // namespace
 }  // namespace tandem

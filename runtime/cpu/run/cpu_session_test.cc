@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "runtime/cpu/onednn/onednn_layout.h"
+#include "runtime/cpu/run/cpu_device_class.h"
 #include "runtime/executable/command_info.h"
 #include "runtime/session/session.h"
 #include "runtime/testing/compile_ir.h"
@@ -161,7 +162,8 @@ struct Job {
 Job Start(int replicas, int threads) {
   Job run;
   run.variables = std::make_shared<VariableStore>(replicas);
-  auto session = Session::Create(Model(replicas), run.variables, {std::make_shared<ThreadPool>(threads)});
+  auto session =
+      Session::Create(CpuDeviceClass(), Model(replicas), run.variables, {std::make_shared<ThreadPool>(threads)});
   EXPECT_TRUE(session.ok()) << session.status();
   run.session = *std::move(session);
   EXPECT_TRUE(run.variables->Assign("w", Random({kIn, kOut}, 1)).ok());
@@ -219,7 +221,8 @@ TEST(CpuSessionTest, SameBitsForAnyThreadsAndDevices) {
 TEST(CpuSessionTest, CountsTheTimeOfEachCommand) {
   EXPECT_TRUE(Start(2, 2).session->command_times().empty());
   auto variables = std::make_shared<VariableStore>(2);
-  auto session = Session::Create(Model(2), variables, {.pool = std::make_shared<ThreadPool>(2), .time_commands = true});
+  auto session = Session::Create(CpuDeviceClass(), Model(2), variables,
+                                 {.pool = std::make_shared<ThreadPool>(2), .time_commands = true});
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE(variables->Assign("w", Random({kIn, kOut}, 1)).ok());
   ASSERT_TRUE(variables->Assign("bias", Random({kOut}, 2)).ok());
@@ -404,12 +407,14 @@ TEST(CpuSessionTest, WrongInputsAreErrors) {
 TEST(CpuSessionTest, VariablesMustFit) {
   auto pool = std::make_shared<ThreadPool>(1);
   auto store = std::make_shared<VariableStore>(2);
-  ExpectError(Session::Create(Model(1), store, {pool}).status(), absl::StatusCode::kFailedPrecondition, "2 devices");
+  ExpectError(Session::Create(CpuDeviceClass(), Model(1), store, {pool}).status(),
+              absl::StatusCode::kFailedPrecondition, "2 devices");
   store = std::make_shared<VariableStore>(1);
   ASSERT_TRUE(store->Create({"w", DType::kFloat32, {7}}).ok());
-  ExpectError(Session::Create(Model(1), store, {pool}).status(), absl::StatusCode::kFailedPrecondition, "variable w");
+  ExpectError(Session::Create(CpuDeviceClass(), Model(1), store, {pool}).status(),
+              absl::StatusCode::kFailedPrecondition, "variable w");
   store = std::make_shared<VariableStore>(1);
-  auto session = Session::Create(Model(1), store, {pool});
+  auto session = Session::Create(CpuDeviceClass(), Model(1), store, {pool});
   ASSERT_TRUE(session.ok());
   ExpectError((*session)->Run(Inputs(1, {40}, 5), {}).status(), absl::StatusCode::kFailedPrecondition, "has no value");
 }

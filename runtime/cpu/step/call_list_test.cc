@@ -5,6 +5,7 @@
 #include <random>
 
 #include "gtest/gtest.h"
+#include "runtime/cpu/run/cpu_device_class.h"
 #include "runtime/session/session.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
@@ -91,7 +92,7 @@ struct Job {
 Job Start(int replicas, int threads, bool listed) {
   Job job;
   job.variables = std::make_shared<VariableStore>(replicas);
-  auto session = Session::Create(Model(replicas), job.variables,
+  auto session = Session::Create(CpuDeviceClass(), Model(replicas), job.variables,
                                  {.pool = std::make_shared<ThreadPool>(threads), .time_commands = !listed});
   EXPECT_TRUE(session.ok()) << session.status();
   job.session = *std::move(session);

@@ -1,6 +1,5 @@
 #include "runtime/cuda/communicator/nccl_api.h"
 
-#include <cstdlib>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -9,11 +8,6 @@
 
 namespace tandem {
 namespace {
-
-// Since 2.22 NCCL connects GPUs at the first collective, inside of a call that waits for all processes and that no
-// deadline limits. With the value 0 it connects them when a communicator is made. The variable is set before `main`,
-// when no thread reads the environment yet; a user's own setting is kept.
-[[maybe_unused]] const bool kConnectsEarly = setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0) == 0;
 
 // 2.18.0 is the first version with CUDA 12 and an asynchronous error of every communicator.
 constexpr int kOldestNccl = 21800, kPastNewestNccl = 30000;

@@ -2,6 +2,7 @@
 // group: outside of one, the first rank's call could wait for the second's for ever.
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "base/annotate.h"
 #include "base/dtype.h"
 #include "base/exit_code.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/steady_time.h"
 #include "base/threads.h"
@@ -176,6 +178,12 @@ class NcclCommunicator : public Communicator {
   // NCCL waits for all ranks without a limit. So each process first tells the group that it is ready, and the group has
   // a deadline.
   absl::Status ConnectProcesses() {
+    // RunProgram sets it (base/program.cc says why); the environment of another program is its own.
+    if (std::getenv("NCCL_RUNTIME_CONNECT") == nullptr) {
+      TD_LOG(WARNING)
+          << "NCCL_RUNTIME_CONNECT is not set: NCCL 2.22 and later connect GPUs in the first step, where no "
+          << "deadline ends the wait for a process that is lost; set it to 0 at the start of the program";
+    }
     ncclUniqueId id = {};
     if (group_->rank() == 0) TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGetUniqueId(&id), "make an id"));
     const std::byte ready{1};

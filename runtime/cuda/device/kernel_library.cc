@@ -1,5 +1,5 @@
 // Implements KernelLibrary for GPUs: cuBLASLt and cuDNN. Needs no GPU, and needs cuDNN only to make plans.
-#include "runtime/session/kernel_library.h"
+#include "runtime/cuda/device/kernel_library.h"
 
 #include <atomic>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-class CudaKernelLibrary final : public KernelLibrary {
+class CudaLibrary final : public KernelLibrary {
  public:
   // Returns only the library's name, because the library chooses the algorithm itself when its plans are made.
   absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const override {
@@ -67,7 +67,11 @@ class CudaKernelLibrary final : public KernelLibrary {
   }
 };
 
-const bool registered = RegisterKernelLibrary("gpu", new CudaKernelLibrary);
-
 }  // namespace
+
+const KernelLibrary& CudaKernelLibrary() {
+  static const KernelLibrary& library = *new CudaLibrary;
+  return library;
+}
+
 }  // namespace tandem

@@ -1,12 +1,10 @@
-// Lists the GPUs of this machine for ListDevices("gpu"): those that CUDA_VISIBLE_DEVICES leaves, in the driver's order.
-// Errors: those of LoadDriver (FailedPrecondition, exit code 2): no driver, one that is too old, no GPU.
+#include "runtime/cuda/device/list_gpus.h"
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/driver/driver_api.h"
-#include "runtime/session/list_devices.h"
 
 namespace tandem {
-namespace {
 
 absl::StatusOr<std::vector<DeviceInfo>> ListGpus() {
   TD_ASSIGN_OR_RETURN(const DriverApi* driver, LoadDriver());
@@ -29,9 +27,5 @@ absl::StatusOr<std::vector<DeviceInfo>> ListGpus() {
   }
   return gpus;
 }
-
-[[maybe_unused]] const bool kRegistered = RegisterDeviceLister("gpu", ListGpus);
-
-}  // namespace
 
 }  // namespace tandem

@@ -1,5 +1,5 @@
-// Lists the CUDA driver and NVIDIA's libraries that are found at run time, for ListLibraries.
-#include "runtime/session/list_libraries.h"
+#include "runtime/cuda/device/list_libraries.h"
+
 #include "absl/strings/str_cat.h"
 #include "base/shared_library.h"
 #include "runtime/cuda/communicator/nccl_api.h"
@@ -69,9 +69,8 @@ LoadedLibrary Nccl() {
           .file = FileOf((*api)->ncclGetVersion)};
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterLibraryLister([] {
-  return std::vector<LoadedLibrary>{Driver(), CublasLt(), Cudnn(), Nccl()};
-});
-
 }  // namespace
+
+std::vector<LoadedLibrary> ListCudaLibraries() { return {Driver(), CublasLt(), Cudnn(), Nccl()}; }
+
 }  // namespace tandem

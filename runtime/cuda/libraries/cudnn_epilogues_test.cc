@@ -12,13 +12,13 @@
 #include "base/env.h"
 #include "base/logging.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/device/kernel_library.h"
 #include "runtime/cuda/libraries/library_calls.h"
 #include "runtime/cuda/libraries/plan_choices.h"
 #include "runtime/cuda/testing/fake_cudnn.h"
 #include "runtime/cuda/testing/library_fixture.h"
 #include "runtime/library_calls/gpu_library.h"
 #include "runtime/library_calls/library_call.h"
-#include "runtime/session/kernel_library.h"
 #include "runtime/testing/library_calls.h"
 
 namespace tandem {
@@ -156,9 +156,7 @@ TEST_F(CudnnEpiloguesTest, NoPlanAtAllIsAnError) {
 TEST_F(CudnnEpiloguesTest, ThePlanOfTheConvolutionIsCompiled) {
   cudnn.RefuseEpilogues();
   const format::LibraryCall call = Call(kBiasRelu);
-  absl::StatusOr<const KernelLibrary*> library = KernelLibraryOf("gpu");
-  ASSERT_TRUE(library.ok()) << library.status();
-  absl::StatusOr<std::optional<LibraryPlan>> plan = (*library)->Plan(call, 90);
+  absl::StatusOr<std::optional<LibraryPlan>> plan = CudaKernelLibrary().Plan(call, 90);
   ASSERT_TRUE(plan.ok()) << plan.status();
   ASSERT_TRUE(plan->has_value());
   EXPECT_EQ((*plan)->implementation, "cudnn unfused:fake_eng0");

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/run/cuda_device_class.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_nccl.h"
@@ -78,7 +79,8 @@ TEST(SegmentPlanTest, NoReplicaUpdatesWhenOneFails) {
                       [](const GpuKernelCall& call) { *call.args[2] = *call.args[0] - *call.args[1]; });
     {
       auto variables = std::make_shared<VariableStore>(2);
-      auto session = Session::Create(Model(2, check_own), variables, {.pool = std::make_shared<ThreadPool>(1)});
+      auto session =
+          Session::Create(CudaDeviceClass(), Model(2, check_own), variables, {.pool = std::make_shared<ThreadPool>(1)});
       ASSERT_TRUE(session.ok()) << session.status();
       for (const char* name : {"w", "v"}) {
         ASSERT_TRUE(variables->Assign(name, HostTensor::FromVector<float>({1}, {10})).ok());

@@ -1,4 +1,6 @@
-// The session of device class "gpu": one issuing thread, the caller's, drives all replicas.
+// One issuing thread, the caller's, drives all replicas.
+#include "runtime/cuda/run/cuda_session.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -483,15 +485,14 @@ class CudaSession final : public Session {
   bool full_ = false;
 };
 
-absl::StatusOr<std::unique_ptr<Session>> MakeCudaSession(std::shared_ptr<const Executable> executable,
-                                                         std::shared_ptr<VariableStore> variables,
-                                                         Session::Options options) {
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Session>> NewCudaSession(std::shared_ptr<const Executable> executable,
+                                                        std::shared_ptr<VariableStore> variables,
+                                                        Session::Options options) {
   auto session = std::make_unique<CudaSession>(std::move(executable), std::move(variables), std::move(options));
   TD_RETURN_IF_ERROR(session->Init());
   return session;
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterSessionFactory("gpu", MakeCudaSession);
-
-}  // namespace
 }  // namespace tandem

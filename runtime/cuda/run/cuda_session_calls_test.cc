@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/run/cuda_device_class.h"
 #include "runtime/cuda/testing/linear_job.h"
 #include "runtime/executable/command_info.h"
 
@@ -75,7 +76,7 @@ TEST_F(CudaSessionTest, UpdatesAreOneLaunch) {
 // As in executables of builds that did not make it: the same values.
 TEST_F(CudaSessionTest, WithoutTheEntryForGroupsEveryMemberIsALaunch) {
   Job with = Start(1), without = Start(1);
-  auto session = Session::Create(LinearModel(1, {75}, /*groups=*/false), without.variables,
+  auto session = Session::Create(CudaDeviceClass(), LinearModel(1, {75}, /*groups=*/false), without.variables,
                                  {.pool = std::make_shared<ThreadPool>(1)});
   ASSERT_TRUE(session.ok()) << session.status();
   for (uint32_t i = 0; i < 3; ++i) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/run/cuda_device_class.h"
 #include "runtime/cuda/testing/linear_job.h"
 
 namespace tandem {
@@ -16,7 +17,7 @@ TEST_F(CudaSessionTest, SaysWhatDoesNotFitTheDevices) {
   store->Buffer("other", 0);
   ExpectError(CreateError(1, store), kExitUsage, "in use by a program for cpu devices");
   store = std::make_shared<VariableStore>(1);
-  auto session = Session::Create(LinearModel(1), store, {.pool = std::make_shared<ThreadPool>(1)});
+  auto session = Session::Create(CudaDeviceClass(), LinearModel(1), store, {.pool = std::make_shared<ThreadPool>(1)});
   ASSERT_TRUE(session.ok());
   ExpectError((*session)->Run(Inputs(Full(1), 1), {}).status(), kExitUsage, "variable w has no value");
   ExpectError((*session)->Run(Inputs(Full(2), 1), {}).status(), kExitUsage, "variable w has no value");
@@ -35,7 +36,8 @@ TEST_F(CudaSessionTest, AFailedCallEndsTheSessionWithoutLeaks) {
       fake.FailCall(name, kCudaLaunchFailed, n);
       auto store = std::make_shared<VariableStore>(1);
       absl::Status status;
-      auto session = Session::Create(LinearModel(1), store, {.pool = std::make_shared<ThreadPool>(1)});
+      auto session =
+          Session::Create(CudaDeviceClass(), LinearModel(1), store, {.pool = std::make_shared<ThreadPool>(1)});
       status.Update(session.status());
       if (session.ok()) {
         status.Update(store->Assign("w", Random({kIn}, 1)));

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/run/cuda_device_class.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/gpu_program.h"
@@ -36,8 +37,8 @@ TEST(ScatterAddTest, HasTheBitsOfALoop) {
   FakeDriver fake({.gpus = 1});
   RegisterBuiltinKernels(fake);
   {
-    auto session =
-        Session::Create(Model(), std::make_shared<VariableStore>(1), {.pool = std::make_shared<ThreadPool>(1)});
+    auto session = Session::Create(CudaDeviceClass(), Model(), std::make_shared<VariableStore>(1),
+                                   {.pool = std::make_shared<ThreadPool>(1)});
     ASSERT_TRUE(session.ok()) << session.status();
     std::mt19937 random(1);
     std::normal_distribution<float> normal(0, 1000);

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/run/cuda_device_class.h"
 #include "runtime/cuda/testing/linear_job.h"
 
 namespace tandem {
@@ -128,7 +129,8 @@ TEST_F(CudaSessionTest, VariablesStayOnTheDeviceBetweenSessions) {
   ASSERT_TRUE(job.session->Run(Inputs(Full(1), 1), {}).ok());
   EXPECT_EQ(job.variables->place(), "gpu:0");
   const HostTensor w = *job.variables->Read("w");
-  auto second = Session::Create(LinearModel(1), job.variables, {.pool = std::make_shared<ThreadPool>(1)});
+  auto second =
+      Session::Create(CudaDeviceClass(), LinearModel(1), job.variables, {.pool = std::make_shared<ThreadPool>(1)});
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_TRUE(job.variables->Read("w")->BitEqual(w));
   job.session.reset();

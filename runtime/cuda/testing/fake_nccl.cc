@@ -500,7 +500,10 @@ FakeNccl::~FakeNccl() {
 void FakeNccl::FailCall(const std::string& name, ncclResult_t result, int n) {
   nccl_state->failures.push_back({name, result, n});
 }
-void FakeNccl::ConnectProcesses(ProcessGroup* group) { nccl_state->processes = group; }
+void FakeNccl::ConnectProcesses(ProcessGroup* group) {
+  setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0);  // as RunProgram does
+  nccl_state->processes = group;
+}
 void FakeNccl::set_at_group_end(std::function<void()> at_group_end) {
   nccl_state->at_group_end = std::move(at_group_end);
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "base/exit_code.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/run/cuda_device_class.h"
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_nccl.h"
 #include "runtime/session/session.h"
@@ -52,7 +53,7 @@ class CudaSessionTest : public ::testing::Test {
     Job job;
     job.variables = std::make_shared<VariableStore>(replicas);
     options.pool = std::make_shared<ThreadPool>(2);
-    auto session = Session::Create(LinearModel(replicas), job.variables, options);
+    auto session = Session::Create(CudaDeviceClass(), LinearModel(replicas), job.variables, options);
     EXPECT_TRUE(session.ok()) << session.status();
     if (session.ok()) job.session = *std::move(session);
     EXPECT_TRUE(job.variables->Assign("w", Random({kIn}, 1)).ok());
@@ -63,7 +64,9 @@ class CudaSessionTest : public ::testing::Test {
   absl::Status CreateError(int replicas, std::shared_ptr<VariableStore> store = nullptr,
                            const std::vector<int>& sms = {75, 90}) {
     if (store == nullptr) store = std::make_shared<VariableStore>(replicas);
-    return Session::Create(LinearModel(replicas, sms), store, {.pool = std::make_shared<ThreadPool>(1)}).status();
+    return Session::Create(CudaDeviceClass(), LinearModel(replicas, sms), store,
+                           {.pool = std::make_shared<ThreadPool>(1)})
+        .status();
   }
 
   void ExpectError(const absl::Status& status, int exit_code, const std::string& part) {

@@ -1,4 +1,4 @@
-#include "runtime/session/run.h"
+#include "runtime/run/run.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
@@ -80,7 +81,7 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
   TD_ASSIGN_OR_RETURN(model->executable_, Executable::Load(path));
   model->variables_ = std::make_shared<VariableStore>(model->executable_->num_replicas());
   TD_ASSIGN_OR_RETURN(auto pool, ThreadPool::Create(options.threads > 0 ? options.threads : UsableProcessors()));
-  TD_ASSIGN_OR_RETURN(model->session_, Session::Create(model->executable_, model->variables_, {.pool = pool}));
+  TD_ASSIGN_OR_RETURN(model->session_, CreateSession(model->executable_, model->variables_, {.pool = pool}));
   if (!options.initialize_variables) return model;
   for (const auto& v : model->executable_->index().variables) {
     TD_RETURN_IF_ERROR(model->variables_->Initialize(v.name, v.initializer, options.seed));

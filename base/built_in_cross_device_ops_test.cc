@@ -10,7 +10,7 @@ namespace tandem {
 namespace {
 
 using ::testing::Each;
-using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 
 const char* const kNames[] = {"ReductionToOneDevice", "HierarchicalCopyAllReduce"};
 
@@ -78,9 +78,7 @@ TEST(BuiltInCrossDeviceOps, AddInTheirOrder) {
   EXPECT_EQ(sum("HierarchicalCopyAllReduce", {1, 1, 1, kLarge, 1}), kLarge + 4) << "((1 + 1) + 1) + (large + 1)";
 }
 
-TEST(BuiltInCrossDeviceOps, AreRegistered) {
-  EXPECT_THAT(RegisteredCrossDeviceOps(), ElementsAre("HierarchicalCopyAllReduce", "ReductionToOneDevice"));
-}
+TEST(BuiltInCrossDeviceOps, NeedNoRegistration) { EXPECT_THAT(RegisteredCrossDeviceOps(), IsSupersetOf(kNames)); }
 
 }  // namespace
 }  // namespace tandem

@@ -4,8 +4,8 @@
 //   TD_RETURN_IF_ERROR(model->variables().Assign("dense/kernel", kernel));
 //   TD_ASSIGN_OR_RETURN(RunResult result, Run(*model, {{"image", images}}));
 //   result.outputs["logits"]
-#ifndef TANDEM_RUNTIME_SESSION_RUN_H_
-#define TANDEM_RUNTIME_SESSION_RUN_H_
+#ifndef TANDEM_RUNTIME_RUN_RUN_H_
+#define TANDEM_RUNTIME_RUN_RUN_H_
 
 #include <cstdint>
 #include <map>
@@ -69,4 +69,4 @@ absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::strin
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_SESSION_RUN_H_
+#endif  // TANDEM_RUNTIME_RUN_RUN_H_

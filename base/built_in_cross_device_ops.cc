@@ -1,11 +1,11 @@
-// Cross-device ops that come with Tandem, by the names that TensorFlow's users know.
+#include "base/built_in_cross_device_ops.h"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
-#include "base/cross_device_ops.h"
-#include "runtime/collectives/reduction_tree.h"
-#include "runtime/format/index.h"
+#include "base/dtype.h"
+#include "base/sums.h"
 
 namespace tandem {
 namespace {
@@ -21,7 +21,7 @@ class Slice {
 
   int replicas() const { return static_cast<int>(tensor_.values.size()); }
   // Adds the elements of replica `from` to those of replica `to`.
-  void Add(int to, int from) const { Combine(format::ReduceKind::kSum, tensor_.dtype, At(to), At(from), size_); }
+  void Add(int to, int from) const { AddTo(tensor_.dtype, At(to), At(from), size_); }
   void Copy(int to, int from) const { std::memcpy(At(to), At(from), size_ * SizeOf(tensor_.dtype)); }
 
  private:
@@ -63,11 +63,11 @@ class HierarchicalCopyAllReduce final : public CrossDeviceOps {
   }
 };
 
-[[maybe_unused]] const bool kRegistered =
-    RegisterCrossDeviceOps("ReductionToOneDevice", [] { return std::make_unique<ReductionToOneDevice>(); }).ok() &&
-    RegisterCrossDeviceOps("HierarchicalCopyAllReduce", [] {
-      return std::make_unique<HierarchicalCopyAllReduce>();
-    }).ok();
-
 }  // namespace
+
+std::map<std::string, CrossDeviceOpsFactory, std::less<>> BuiltInCrossDeviceOps() {
+  return {{"HierarchicalCopyAllReduce", [] { return std::make_unique<HierarchicalCopyAllReduce>(); }},
+          {"ReductionToOneDevice", [] { return std::make_unique<ReductionToOneDevice>(); }}};
+}
+
 }  // namespace tandem
