@@ -46,23 +46,6 @@ HostTensor Permuted(const HostTensor& value, absl::Span<const int64_t> permutati
   return result;
 }
 
-HostTensor NumberOf(double number, DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return HostTensor::Scalar(number);
-    case DType::kInt32:
-      return HostTensor::Scalar(static_cast<int32_t>(number));
-    case DType::kInt64:
-      return HostTensor::Scalar(static_cast<int64_t>(number));
-    case DType::kUInt8:
-      return HostTensor::Scalar(static_cast<uint8_t>(number));
-    case DType::kBool:
-      return HostTensor::Scalar(number != 0);
-    default:
-      return HostTensor::Scalar(static_cast<float>(number));
-  }
-}
-
 HostTensor Counted(int64_t count, DType dtype) {
   HostTensor result(dtype, {count});
   switch (dtype) {

@@ -14,9 +14,6 @@ namespace tandem::onnx {
 // Returns the tensor whose dimension i is dimension permutation[i] of `value`.
 HostTensor Permuted(const HostTensor& value, absl::Span<const int64_t> permutation);
 
-// Returns `number` as a scalar of this type. As a boolean, a number that is not 0 is true.
-HostTensor NumberOf(double number, DType dtype);
-
 // Returns 0, 1, ..., count - 1.
 HostTensor Counted(int64_t count, DType dtype);
 

@@ -8,9 +8,6 @@ namespace {
 
 absl::Status Gather(mlir::Operation* op, Lowering& lowering) {
   auto gather = mlir::cast<td::GatherOp>(op);
-  if (td::IsBatched(gather.getParams().getType())) {
-    return HasNoForm(op, "it takes rows of the batch by number; GatherRows takes of each example its own rows");
-  }
   lowering.Set(op->getResult(0),
                lowering.Node("Gather", {lowering.Tensor(gather.getParams()), lowering.Tensor(gather.getIndices())},
                              {{"axis", int64_t{0}}}));

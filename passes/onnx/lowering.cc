@@ -25,10 +25,6 @@ bool LayoutsAgree(const Shape& shape) {
 
 }  // namespace
 
-Shape ShapeOf(mlir::Value value) { return td::ToShape(value.getType()); }
-
-DType ElementTypeOf(mlir::Value value) { return td::ToDType(mlir::getElementTypeOrSelf(value.getType())); }
-
 std::vector<int64_t> ToNumbers(llvm::ArrayRef<int64_t> numbers) { return {numbers.begin(), numbers.end()}; }
 
 std::vector<int64_t> OrderOf(Layout layout, int64_t rank) {
@@ -36,15 +32,6 @@ std::vector<int64_t> OrderOf(Layout layout, int64_t rank) {
   for (int64_t i = 0; i < rank; ++i) order.push_back(i);
   if (layout == Layout::kChannelsFirst && rank > 2) std::rotate(order.begin() + 1, order.end() - 1, order.end());
   return order;
-}
-
-absl::Status HasNoForm(mlir::Operation* op, absl::string_view problem) {
-  std::string file;
-  int line = 0;
-  const bool placed = LocationFileLine(op->getLoc(), &file, &line);
-  return absl::UnimplementedError(absl::StrCat(placed ? absl::StrCat(file, ":", line, ": ") : "", "\"",
-                                               LocationName(op->getLoc()), "\": ", op->getName().getStringRef().str(),
-                                               " has no form in ONNX: ", problem));
 }
 
 void Lowering::Begin(mlir::Operation* op) {

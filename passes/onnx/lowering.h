@@ -16,13 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 #include "passes/onnx/draft.h"
 #include "passes/onnx/translate_options.h"
+#include "passes/translation/values.h"
 
 namespace tandem::onnx {
 
@@ -31,16 +30,17 @@ enum class Layout {
   kChannelsFirst,  // [b, c, ...]; the same as td's for values with fewer than three dimensions
 };
 
-Shape ShapeOf(mlir::Value value);
-DType ElementTypeOf(mlir::Value value);
+using translation::ElementTypeOf;
+using translation::NumberOf;
+using translation::ShapeOf;
+
+// The format's name in errors.
+inline constexpr char kFormat[] = "ONNX";
+
 std::vector<int64_t> ToNumbers(llvm::ArrayRef<int64_t> numbers);
 
 // Returns the order of a value's dimensions in a layout: dimension i of the tensor is dimension order[i] of the value.
 std::vector<int64_t> OrderOf(Layout layout, int64_t rank);
-
-// Returns an Unimplemented error with the op's name and the user's line. `problem` is its text after "has no form in
-// ONNX: ", including what to do about it.
-absl::Status HasNoForm(mlir::Operation* op, absl::string_view problem);
 
 class Lowering {
  public:

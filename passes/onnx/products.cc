@@ -9,6 +9,7 @@
 #include "passes/onnx/constants.h"
 #include "passes/onnx/patterns.h"
 #include "passes/onnx/translators.h"
+#include "passes/translation/refusals.h"
 
 namespace tandem::onnx {
 namespace {
@@ -60,14 +61,9 @@ Factors FactorsOf(td::MatMulOp matmul, Lowering& lowering) {
 
 absl::Status MatMul(mlir::Operation* op, Lowering& lowering) {
   auto matmul = mlir::cast<td::MatMulOp>(op);
-  if (td::IsBatched(matmul.getB().getType()) || (td::IsBatched(matmul.getA().getType()) && matmul.getTransposeA())) {
-    return HasNoForm(
-        op,
-        "it sums over the rows of a batch, so that a prediction would depend on what else is in the batch; "
-        "leave this output out of the predictions");
-  }
   if (matmul.getTransposeA() && ShapeOf(matmul.getA()).size() > 2) {
-    return HasNoForm(op, "it sums over more than one dimension; Reshape the operands to matrices first");
+    return translation::HasNoForm(op, kFormat,
+                                  "it sums over more than one dimension; Reshape the operands to matrices first");
   }
   if (BiasBehind(op)) return absl::OkStatus();
   const auto [a, b] = FactorsOf(matmul, lowering);

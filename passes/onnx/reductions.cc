@@ -46,18 +46,9 @@ const char* OpTypeOf(td::ReduceKind kind) {
   return "ReduceSum";
 }
 
-bool ReducesBatch(mlir::Value x, llvm::ArrayRef<int64_t> axes) {
-  return td::IsBatched(x.getType()) && llvm::is_contained(axes, 0);
-}
-
 absl::Status Reduce(mlir::Operation* op, Lowering& lowering) {
   auto reduce = mlir::cast<td::ReduceOp>(op);
   const mlir::Value x = reduce.getInput();
-  if (ReducesBatch(x, reduce.getAxes())) {
-    return HasNoForm(op,
-                     "it combines the rows of a batch, so that a prediction would depend on what else is in the batch; "
-                     "leave this output out of the predictions, or reduce over other axes");
-  }
   const ReducedAxes reduced = AxesOf(x, ToNumbers(reduce.getAxes()), lowering);
   std::vector<TensorId> inputs = {lowering.Tensor(x, reduced.layout)};
   std::vector<Attribute> attributes = {{"keepdims", int64_t{0}}};
@@ -74,9 +65,6 @@ absl::Status Reduce(mlir::Operation* op, Lowering& lowering) {
 absl::Status ArgMax(mlir::Operation* op, Lowering& lowering) {
   auto argmax = mlir::cast<td::ArgMaxOp>(op);
   const int64_t axis = static_cast<int64_t>(argmax.getAxis());
-  if (ReducesBatch(argmax.getInput(), {axis})) {
-    return HasNoForm(op, "it compares the rows of a batch; take the largest element along another axis");
-  }
   const ReducedAxes reduced = AxesOf(argmax.getInput(), {axis}, lowering);
   const TensorId x = lowering.Tensor(argmax.getInput(), reduced.layout);
   lowering.Set(op->getResult(0), lowering.Node("ArgMax", {x}, {{"axis", reduced.axes[0]}, {"keepdims", int64_t{0}}}));

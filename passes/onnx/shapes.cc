@@ -8,6 +8,7 @@
 #include "passes/base/pass_util.h"
 #include "passes/onnx/constants.h"
 #include "passes/onnx/translators.h"
+#include "passes/translation/refusals.h"
 
 namespace tandem::onnx {
 namespace {
@@ -16,7 +17,10 @@ using Numbers = std::vector<int64_t>;
 
 absl::Status Constant(mlir::Operation* op, Lowering& lowering) {
   auto elements = mlir::dyn_cast<mlir::DenseElementsAttr>(mlir::cast<td::ConstantOp>(op).getValue());
-  if (!elements) return HasNoForm(op, "the numbers of the constant are not in the program; export the model again");
+  if (!elements) {
+    return translation::HasNoForm(op, kFormat,
+                                  "the numbers of the constant are not in the program; export the model again");
+  }
   const std::string name = LocationName(op->getLoc());
   lowering.SetConstant(op->getResult(0), {name.empty() ? "constant" : name, ElementsOf(elements)});
   return absl::OkStatus();

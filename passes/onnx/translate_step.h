@@ -5,13 +5,14 @@
 #include "absl/status/statusor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/onnx/model.h"
-#include "passes/onnx/translate.h"
+#include "passes/onnx/translate_options.h"
+#include "passes/translation/program_values.h"
 
 namespace tandem::onnx {
 
 // Changes `step`: composite ops that ONNX lacks are replaced by simpler ones (td::DecomposeOp). Errors are those of
 // TranslateProgram.
-absl::StatusOr<Model> TranslateStep(mlir::func::FuncOp step, const ProgramValues& values,
+absl::StatusOr<Model> TranslateStep(mlir::func::FuncOp step, const translation::ProgramValues& values,
                                     const TranslateOptions& options = {});
 
 }  // namespace tandem::onnx

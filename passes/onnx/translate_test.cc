@@ -18,6 +18,7 @@
 #include "passes/onnx/constants.h"
 #include "passes/onnx/translate_step.h"
 #include "passes/onnx/translators.h"
+#include "passes/translation/refusals.h"
 
 namespace tandem {
 namespace {
@@ -79,7 +80,7 @@ class OnnxTranslationTest : public ::testing::Test {
     EXPECT_TRUE(module_) << step;
     if (!module_) return absl::InternalError("the text is wrong");
     auto function = module_->lookupSymbol<mlir::func::FuncOp>("step");
-    onnx::ProgramValues values{.scalars = scalars};
+    translation::ProgramValues values{.scalars = scalars};
     values.variable = [&](const std::string& name) -> absl::StatusOr<HostTensor> {
       if (const auto given = variables_.find(name); given != variables_.end()) return given->second;
       for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -121,7 +122,8 @@ TEST_F(OnnxTranslationTest, EveryOpHasATranslatorOrAReason) {
   for (mlir::RegisteredOperationName op : context_.getRegisteredOperations()) {
     const std::string name = op.getStringRef().str();
     if (op.getDialectNamespace() != "td") continue;
-    const bool translated = onnx::Translators().count(name) > 0, reason = onnx::WhyNoForm(name) != nullptr;
+    const bool translated = onnx::Translators().count(name) > 0,
+               reason = translation::WhyNotTranslated(name) != nullptr;
     EXPECT_TRUE(translated || reason || op.hasInterface<td::DecomposeOp>())
         << name << " has neither; see docs/developers/add_a_library_op.md";
     EXPECT_FALSE(translated && reason) << name;

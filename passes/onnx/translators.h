@@ -26,11 +26,8 @@ void AddWindows(TranslatorTable& table);
 void AddNorms(TranslatorTable& table);
 void AddLookups(TranslatorTable& table);
 
+// An op that is not in the table has a reason (WhyNotTranslated), or is replaced by ops that are (td::DecomposeOp).
 const TranslatorTable& Translators();
-
-// Returns why an op has no translator, and what to do about it; null if no reason is known. An op with neither may
-// still be replaced by ops that have translators (td::DecomposeOp).
-const char* WhyNoForm(const std::string& op);
 
 // Makes a translator to the elementwise ONNX op `op_type`, with the same operands. Its output becomes result 0.
 Translator ToElementwise(const std::string& op_type);

@@ -10,6 +10,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/base/step_signature.h"
 #include "passes/onnx/translate_step.h"
+#include "passes/translation/program_values.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace tandem::fuzz {
@@ -35,7 +36,7 @@ bool HasLargeValue(mlir::func::FuncOp step) {
 }
 
 void TranslateBothWays(mlir::func::FuncOp step) {
-  onnx::ProgramValues values{.scalars = {{"global_step", 3}}};
+  translation::ProgramValues values{.scalars = {{"global_step", 3}}};
   values.variable = [&](const std::string& name) -> absl::StatusOr<HostTensor> {
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
       const mlir::FlatSymbolRefAttr variable = td::VariableOf(step, i);
