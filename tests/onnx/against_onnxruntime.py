@@ -7,14 +7,12 @@ import os
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../exported_models"))
 import exported  # noqa: E402
 import onnx  # noqa: E402
 import onnxruntime  # noqa: E402
 
-for variable, path in (("PROGRAM", "tests/onnx/export_models"), ("RUN", "tools/tandem-run"),
-                       ("ONNX", "tools/tandem-onnx")):
-    setattr(exported, variable, os.path.join("bazel-bin", path))
+exported.ROOT = "bazel-bin"
 
 
 def error(path, folder, rows):
@@ -29,7 +27,7 @@ def compare(name, full):
     with tempfile.TemporaryDirectory() as base:
         folder = exported.export(base, name, full)
         for flags in ([], ["--fold_batch_norm"], ["--external_data"]):
-            path = exported.to_onnx(folder, "model.onnx", *flags)
+            path = exported.translated("tandem-onnx", folder, "model.onnx", *flags)
             onnx.checker.check_model(path, full_check=True)
             worst = max(error(path, folder, rows) for rows in (1, 3))
             nodes = onnx.load(path, load_external_data=False).graph.node

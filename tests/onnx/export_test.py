@@ -4,6 +4,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.abspath("tests/support"))
+sys.path.insert(0, os.path.abspath("tests/exported_models"))
 sys.path.insert(0, os.path.abspath("tests/onnx"))
 import evaluate  # noqa: E402
 import exported  # noqa: E402
@@ -22,7 +23,7 @@ def export(name):
 
 def converted(name, *flags):
     """The path of a model's ONNX file, and its content, checked."""
-    path = exported.to_onnx(export(name), "model%d.onnx" % len(flags), *flags)
+    path = exported.translated("tandem-onnx", export(name), "model%d.onnx" % len(flags), *flags)
     model = onnx_file.Model(path)
     model.check()
     return path, model

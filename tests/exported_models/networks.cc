@@ -3,9 +3,9 @@
 
 #include "frontends/layers.h"
 #include "graph/ops.h"
-#include "tests/onnx/models.h"
+#include "tests/exported_models/models.h"
 
-namespace tandem::onnx_test {
+namespace tandem::exported_models {
 namespace {
 
 ComponentSpec Image(int64_t size, int64_t channels) {
@@ -77,4 +77,4 @@ void AddNetworks(bool full, std::vector<TestModel>& models) {
   add("resnet50", Image(size, 3), Resnet50);
 }
 
-}  // namespace tandem::onnx_test
+}  // namespace tandem::exported_models

@@ -1,4 +1,5 @@
-// export_models [--full] DIR NAME...: exports models with random weights to DIR/NAME, for the tests of ONNX files.
+// export_models [--full] DIR NAME...: exports models with random weights to DIR/NAME, for tests of what they are
+// translated to.
 // Without names it prints all of them.
 #include <cstdio>
 #include <functional>
@@ -16,11 +17,11 @@
 #include "frontends/layers.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "tests/onnx/models.h"
+#include "tests/exported_models/models.h"
 
 ABSL_FLAG(bool, full, false, "Images and sequences as large as the benchmarks have them; without: small ones.");
 
-namespace tandem::onnx_test {
+namespace tandem::exported_models {
 namespace {
 
 // The weights are assigned, so that a step trains another layer that no prediction needs.
@@ -92,8 +93,9 @@ absl::Status Run(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace tandem::onnx_test
+}  // namespace tandem::exported_models
 
 int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "exports models for tests of ONNX files (DIR NAME...)", tandem::onnx_test::Run);
+  return tandem::RunProgram(argc, argv, "exports models for tests of translations (DIR NAME...)",
+                            tandem::exported_models::Run);
 }

@@ -2,9 +2,9 @@
 #include "frontends/layers.h"
 
 #include "graph/ops.h"
-#include "tests/onnx/models.h"
+#include "tests/exported_models/models.h"
 
-namespace tandem::onnx_test {
+namespace tandem::exported_models {
 namespace {
 
 TensorsByName Activations(TensorsByName& inputs) {
@@ -89,4 +89,4 @@ void AddLayers(std::vector<TestModel>& models) {
   models.push_back({"sequences", {{"ids", DType::kInt32, {kBatch, 5}}}, Sequences});
 }
 
-}  // namespace tandem::onnx_test
+}  // namespace tandem::exported_models

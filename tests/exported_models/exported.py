@@ -6,13 +6,14 @@ import sys
 
 import numpy as np
 
-PROGRAM = os.environ.get("EXPORT_MODELS", "tests/onnx/export_models")
-RUN, ONNX = os.environ.get("TANDEM_RUN", "tools/tandem-run"), os.environ.get("TANDEM_ONNX", "tools/tandem-onnx")
+# Where programs lie: "bazel-bin" outside of Bazel's tests.
+ROOT = ""
 # An output may be wrong by so much of the largest prediction of it.
 TOLERANCE = 1e-5
 
 
-def run(*command):
+def run(program, *arguments):
+    command = [os.path.join(ROOT, program), *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise AssertionError(f"exit code {done.returncode} of {' '.join(command)}:\n{done.stdout}{done.stderr}")
@@ -20,17 +21,18 @@ def run(*command):
 
 
 def names():
-    return run(PROGRAM).split()
+    return run("tests/exported_models/export_models").split()
 
 
 def export(folder, name, full=False):
     """The folder of the exported model."""
-    return run(PROGRAM, *["--full"] * full, folder, name).split("\n")[0]
+    return run("tests/exported_models/export_models", *["--full"] * full, folder, name).split("\n")[0]
 
 
-def to_onnx(exported, name="model.onnx", *flags):
+def translated(tool, exported, name, *flags):
+    """The path of the file that `tool` ("tandem-onnx") makes of an exported model."""
     path = os.path.join(exported, name)
-    run(ONNX, exported, "--output=" + path, *flags)
+    run("tools/" + tool, exported, "--output=" + path, *flags)
     return path
 
 
@@ -49,7 +51,7 @@ def random_inputs(exported, rows, seed=0):
 def predictions(exported, inputs):
     files = [os.path.join(exported, name) for name in ("inputs.npz", "outputs.npz")]
     np.savez(files[0], **inputs)
-    run(RUN, exported, "--inputs=" + files[0], "--outputs=" + files[1])
+    run("tools/tandem-run", exported, "--inputs=" + files[0], "--outputs=" + files[1])
     with np.load(files[1]) as outputs:
         return dict(outputs)
 

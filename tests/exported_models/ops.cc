@@ -2,9 +2,9 @@
 #include "graph/ops.h"
 
 #include "frontends/layers.h"
-#include "tests/onnx/models.h"
+#include "tests/exported_models/models.h"
 
-namespace tandem::onnx_test {
+namespace tandem::exported_models {
 namespace {
 
 TensorsByName Elementwise(TensorsByName& inputs) {
@@ -103,9 +103,10 @@ void AddOps(std::vector<TestModel>& models) {
 std::vector<TestModel> TestModels(bool full) {
   std::vector<TestModel> models;
   AddNetworks(full, models);
+  AddKeras(full, models);
   AddLayers(models);
   AddOps(models);
   return models;
 }
 
-}  // namespace tandem::onnx_test
+}  // namespace tandem::exported_models

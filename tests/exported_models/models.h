@@ -1,6 +1,7 @@
-// The models whose ONNX files are tested: those of samples and benchmarks, and some that have all layers and ops.
-#ifndef TANDEM_TESTS_ONNX_MODELS_H_
-#define TANDEM_TESTS_ONNX_MODELS_H_
+// The models whose translations to formats of others are tested: those of samples and benchmarks, of Keras, and some
+// that have all layers and ops.
+#ifndef TANDEM_TESTS_EXPORTED_MODELS_MODELS_H_
+#define TANDEM_TESTS_EXPORTED_MODELS_MODELS_H_
 
 #include <functional>
 #include <string>
@@ -9,7 +10,7 @@
 #include "data/element.h"
 #include "estimator/model/estimator_spec.h"
 
-namespace tandem::onnx_test {
+namespace tandem::exported_models {
 
 struct TestModel {
   std::string name;
@@ -22,9 +23,10 @@ std::vector<TestModel> TestModels(bool full);
 
 // Parts of them.
 void AddNetworks(bool full, std::vector<TestModel>& models);
+void AddKeras(bool full, std::vector<TestModel>& models);
 void AddLayers(std::vector<TestModel>& models);
 void AddOps(std::vector<TestModel>& models);
 
-}  // namespace tandem::onnx_test
+}  // namespace tandem::exported_models
 
-#endif  // TANDEM_TESTS_ONNX_MODELS_H_
+#endif  // TANDEM_TESTS_EXPORTED_MODELS_MODELS_H_
