@@ -33,6 +33,7 @@
 #include "passes/exec/dialect.h"
 #include "passes/machine_code/compile_target.h"
 #include "passes/pipeline/pipeline.h"
+#include "passes/stablehlo/to_stablehlo_pass.h"
 #include "passes/target/target.h"
 
 namespace tandem {
@@ -151,6 +152,7 @@ int main(int argc, char** argv) {
     registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
                     tandem::td::TdDialect, tandem::exec::ExecDialect>();
     tandem::RegisterPasses();
+    tandem::stablehlo::RegisterToStableHloPass();
     auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Tandem's pass driver\n", registry);
     absl::Status status =
         tandem::RunsPhases() ? tandem::RunPhases(input, output, registry) : tandem::RunPasses(input, output, registry);

@@ -1,16 +1,17 @@
-// Graphs in text, as executables keep them, as ONNX models: parsed, checked, translated, encoded.
+// Graphs in text, as executables keep them, as ONNX models and StableHLO: parsed, checked, translated, encoded.
 #include <memory>
 
 #include "estimator/onnx/encode_model.h"
 #include "graph/ir/dialect.h"
-#include "graph/ir/signature.h"
 #include "graph/ir/text_check.h"
+#include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/base/step_signature.h"
 #include "passes/onnx/translate_step.h"
-#include "passes/translation/program_values.h"
+#include "passes/stablehlo/translate_step.h"
+#include "passes/translation/step_values.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace tandem::fuzz {
@@ -35,25 +36,32 @@ bool HasLargeValue(mlir::func::FuncOp step) {
   return found;
 }
 
-void TranslateBothWays(mlir::func::FuncOp step) {
-  translation::ProgramValues values{.scalars = {{"global_step", 3}}};
-  values.variable = [&](const std::string& name) -> absl::StatusOr<HostTensor> {
-    for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-      const mlir::FlatSymbolRefAttr variable = td::VariableOf(step, i);
-      const mlir::Type type = step.getArgument(i).getType();
-      if (!variable || variable.getValue() != name) continue;
-      return HostTensor::Zeros(td::ToDType(mlir::getElementTypeOrSelf(type)), td::ToShape(type));
-    }
-    return absl::NotFoundError(name);
-  };
-  for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    if (const mlir::StringAttr output = td::OutputOf(step, i)) values.outputs.push_back(output.str());
-  }
+// A translation changes the step, so that each but the last gets a copy.
+template <typename Translate>
+void OnCopy(mlir::func::FuncOp step, const Translate& translate) {
+  mlir::OwningOpRef<mlir::func::FuncOp> copy = step.clone();
+  translate(*copy);
+}
+
+void ToOnnx(mlir::func::FuncOp step, const translation::ProgramValues& values) {
   for (bool fold : {false, true}) {
     const absl::StatusOr<onnx::Model> model = onnx::TranslateStep(step, values, {.fold_batch_norm = fold});
     const auto place = fold ? onnx::WeightsPlace::kData : onnx::WeightsPlace::kModel;
     if (model.ok()) onnx::EncodeModel(*model, place, "weights");
   }
+}
+
+void ToStableHlo(mlir::func::FuncOp step, const translation::ProgramValues& values) {
+  mlir::MLIRContext* context = step.getContext();
+  context->allowUnregisteredDialects(true);
+  for (bool constants : {false, true}) {
+    auto translated = stablehlo::TranslateStep(step, values, {.rows = 3, .weights_as_constants = constants});
+    if (!translated.ok()) continue;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    translated->module->print(os);
+  }
+  context->allowUnregisteredDialects(false);
 }
 
 }  // namespace
@@ -78,6 +86,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto step = module->lookupSymbol<mlir::func::FuncOp>("step");
   if (!step || mlir::failed(tandem::VerifyStepSignature(step)) || tandem::fuzz::HasLargeValue(step)) return 0;
   tandem::fuzz::NoteAccepted();
-  tandem::fuzz::TranslateBothWays(step);
+  tandem::translation::ProgramValues values = tandem::translation::ValuesOfStep(step);
+  values.scalars["global_step"] = 3;
+  tandem::fuzz::OnCopy(step, [&](mlir::func::FuncOp copy) { tandem::fuzz::ToOnnx(copy, values); });
+  tandem::fuzz::ToStableHlo(step, values);
   return 0;
 }
