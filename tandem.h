@@ -55,6 +55,7 @@
 #include "tandem/estimator/onnx/export_onnx.h"
 #include "tandem/estimator/predictor.h"
 #include "tandem/estimator/serving/model.h"
+#include "tandem/estimator/stablehlo/export_stablehlo.h"
 #include "tandem/estimator/train_and_evaluate.h"
 #include "tandem/frontends/activations.h"
 #include "tandem/frontends/initializers.h"

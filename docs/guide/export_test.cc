@@ -12,6 +12,7 @@
 #include "tandem/estimator/estimator.h"
 #include "tandem/estimator/onnx/export_onnx.h"
 #include "tandem/estimator/serving/model.h"
+#include "tandem/estimator/stablehlo/export_stablehlo.h"
 #include "tandem/estimator/train_and_evaluate.h"
 #include "tandem/frontends/layers.h"
 #include "tandem/frontends/losses.h"
@@ -56,6 +57,9 @@ TEST(ExportGuide, EveryBlockDoesWhatItSays) {
   const absl::Status onnx = ToOnnx(folder);
   ASSERT_TRUE(onnx.ok()) << onnx;
   EXPECT_TRUE(Env::Default()->Exists(folder + "/model.onnx"));
+  const absl::Status stablehlo = ToStableHlo(folder);
+  ASSERT_TRUE(stablehlo.ok()) << stablehlo;
+  EXPECT_TRUE(Env::Default()->Exists(folder + "/model.mlir"));
   const auto logits = Logits(folder, Images(3));
   ASSERT_TRUE(logits.ok()) << logits.status();
   EXPECT_EQ(logits->shape(), (Shape{3, 10}));

@@ -101,6 +101,7 @@ TEST_F(ToolAllocationTest, Run) {
   ASSERT_TRUE(Env::Default()->WriteFile(inputs, {npy}).ok());
   Try("tandem-run", {exports, "--inputs=" + inputs, "--threads=2"});
   Try("tandem-onnx", {exports, "--output=" + (Out() / "model.onnx").string()});
+  Try("tandem-stablehlo", {exports, "--output=" + (Out() / "model.mlir").string()});
 }
 
 TEST_F(ToolAllocationTest, Plot) { Try("tandem-plot", {Trained().string(), "-o", (Out() / "page.html").string()}); }
