@@ -29,6 +29,7 @@ PROGRAMS = [
     ("tandem-run", "tools/tandem_run.cc"),
     ("tandem-onnx", "tools/tandem_onnx.cc"),
     ("tandem-stablehlo", "tools/tandem_stablehlo.cc"),
+    ("tandem-serve", "tools/tandem_serve.cc"),
     ("tandem-opt", "tools/tandem_opt.cc"),
     ("tandem-scale", "tools/tandem_scale.cc"),
     ("tandem-calibrate", "tools/tandem_calibrate.cc"),
