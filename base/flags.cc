@@ -40,9 +40,15 @@ absl::Status UnknownFlag(const std::string& name, const FlagMap& flags) {
                    nearest.empty() ? "; --help lists all" : absl::StrCat("; did you mean --", nearest, "?")));
 }
 
+// True if the values of a flag are numbers of type T, or such a number or none.
+template <typename T>
+bool IsWhole(const absl::CommandLineFlag& flag) {
+  return flag.IsOfType<T>() || flag.IsOfType<std::optional<T>>();
+}
+
 // Says which values a flag takes; `error` is that of its parser.
 std::string Expected(const absl::CommandLineFlag& flag, absl::string_view error) {
-  if (flag.IsOfType<int>() || flag.IsOfType<int64_t>() || flag.IsOfType<uint64_t>()) return "; give a whole number";
+  if (IsWhole<int>(flag) || IsWhole<int64_t>(flag) || IsWhole<uint64_t>(flag)) return "; give a whole number";
   if (flag.IsOfType<double>() || flag.IsOfType<float>()) return "; give a number";
   if (flag.IsOfType<bool>()) return "; give true or false";
   return error.empty() ? "" : absl::StrCat(": ", error);

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "absl/flags/flag.h"
 
 ABSL_FLAG(int, epochs, 5, "How often the training set is read.");
 ABSL_FLAG(bool, cache, true, "Keep compiled programs.");
 ABSL_FLAG(std::string, model_dir, "", "Where checkpoints go.");
 ABSL_FLAG(double, learning_rate, 0.1, "Size of a step.");
+ABSL_FLAG(std::optional<int64_t>, max_steps, {}, "The last step.");
 
 namespace tandem {
 namespace {
@@ -42,6 +45,7 @@ TEST(Flags, SuggestsTheNearestName) {
 
 TEST(Flags, NamesTheBadValue) {
   EXPECT_THAT(ErrorOf({"--epochs=five"}), HasSubstr("flag --epochs: bad value \"five\""));
+  EXPECT_EQ(ErrorOf({"--max_steps=all"}), "flag --max_steps: bad value \"all\"; give a whole number (The last step.)");
   EXPECT_THAT(ErrorOf({"--epochs"}), HasSubstr("needs a value"));
   EXPECT_THAT(ErrorOf({"train"}), HasSubstr("unexpected argument \"train\""));
 }
