@@ -1,4 +1,4 @@
-// Command lines of samples and tools: Abseil's flags, with explaining help and errors that suggest corrections.
+// The ABSL_FLAGs of a program, set from its command line.
 #ifndef TANDEM_BASE_FLAGS_H_
 #define TANDEM_BASE_FLAGS_H_
 

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "base/end_of_program.h"
@@ -44,18 +43,6 @@ void SetVariablesOfLibraries() {
   setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0);
 }
 
-int Run(int argc, char** argv, absl::string_view about, std::vector<std::string>* positional,
-        absl::FunctionRef<absl::Status()> body) {
-  PrepareStandardStreams();
-  SetVariablesOfLibraries();
-  const absl::string_view name = NameOf(argc, argv);
-  return RunMain(name, [&] {
-    const std::optional<int> code = ParseFlags(argc, argv, about, positional);
-    if (!code.has_value()) return FinishProgram(name, StatusAtEndOfProgram(body()));
-    return *code == kExitOk ? FinishProgram(name, absl::OkStatus()) : *code;
-  });
-}
-
 }  // namespace
 
 void PrepareStandardStreams() {
@@ -87,14 +74,28 @@ int FinishProgram(absl::string_view program, const absl::Status& status) {
   return ExitCodeFor(result);
 }
 
+int RunProgram(int argc, char** argv, absl::FunctionRef<std::optional<int>()> parse,
+               absl::FunctionRef<absl::Status()> body) {
+  PrepareStandardStreams();
+  SetVariablesOfLibraries();
+  const absl::string_view name = NameOf(argc, argv);
+  return RunMain(name, [&] {
+    const std::optional<int> code = parse();
+    if (!code.has_value()) return FinishProgram(name, StatusAtEndOfProgram(body()));
+    return *code == kExitOk ? FinishProgram(name, absl::OkStatus()) : *code;
+  });
+}
+
 int RunProgram(int argc, char** argv, absl::string_view about, absl::FunctionRef<absl::Status()> body) {
-  return Run(argc, argv, about, nullptr, body);
+  const auto parse = [&] { return ParseFlags(argc, argv, about); };
+  return RunProgram(argc, argv, parse, body);
 }
 
 int RunProgram(int argc, char** argv, absl::string_view about,
                absl::FunctionRef<absl::Status(const std::vector<std::string>& arguments)> body) {
   std::vector<std::string> arguments;
-  return Run(argc, argv, about, &arguments, [&] { return body(arguments); });
+  const auto parse = [&] { return ParseFlags(argc, argv, about, &arguments); };
+  return RunProgram(argc, argv, parse, [&] { return body(arguments); });
 }
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 #ifndef TANDEM_BASE_PROGRAM_H_
 #define TANDEM_BASE_PROGRAM_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ int FinishProgram(absl::string_view program, const absl::Status& status);
 int RunProgram(int argc, char** argv, absl::string_view about, absl::FunctionRef<absl::Status()> body);
 int RunProgram(int argc, char** argv, absl::string_view about,
                absl::FunctionRef<absl::Status(const std::vector<std::string>& arguments)> body);
+
+// The same for flags that are no ABSL_FLAGs: `parse` sets them, and returns what ParseFlags does.
+int RunProgram(int argc, char** argv, absl::FunctionRef<std::optional<int>()> parse,
+               absl::FunctionRef<absl::Status()> body);
 
 }  // namespace tandem
 
