@@ -1,4 +1,6 @@
-"""The flags of programs: TANDEM_FLAGS from passes/pipeline/tandem_flags.*, the others from ABSL_FLAG and cl::opt."""
+"""The flags of programs: TANDEM_FLAGS from passes/pipeline/tandem_flags.*, those of samples from ABSL_FLAG, of tools from
+their tables (base/flag_table.h) or cl::opt.
+"""
 import glob
 import os
 import re
@@ -75,19 +77,31 @@ def compiler_flags(root):
                                          cell(words[name][1])) for name, example in table]
 
 
+def row(kind, name, default, words, constants):
+    """Row (name, type, default, help) of a flag, from the source text of its definition."""
+    values = []
+    for source in (default, words):
+        constant = source.rsplit("::", 1)[-1]
+        values.append(constants[constant] if constant in constants else cpp.strings(source))
+    if values[1] is None:
+        raise SystemExit("tools/docs/flags.py: the help of --%s is no string: %s" % (name, words))
+    shown = default if values[0] is None else values[0]
+    return (name, SHORT_TYPES.get(kind, kind), "" if shown == "{}" else shown, values[1])
+
+
 def absl_flags(text, constants):
-    """Rows (name, type, default, help) of the ABSL_FLAG definitions in `text`."""
+    """Rows of the ABSL_FLAG definitions in `text`."""
+    return [row(*cpp.arguments(text, m.end() - 1), constants) for m in re.finditer(r"^ABSL_FLAG\(", text, re.M)]
+
+
+def table_flags(text, constants):
+    """Rows of the fields of a FlagTable in `text`."""
     rows = []
-    for m in re.finditer(r"^ABSL_FLAG\(", text, re.M):
-        kind, name, default, words = cpp.arguments(text, m.end() - 1)
-        values = []
-        for source in (default, words):
-            constant = source.rsplit("::", 1)[-1]
-            values.append(constants[constant] if constant in constants else cpp.strings(source))
-        if values[1] is None:
-            raise SystemExit("tools/docs/flags.py: the help of --%s is no string: %s" % (name, words))
-        shown = default if values[0] is None else values[0]
-        rows.append((name, SHORT_TYPES.get(kind, kind), "" if shown == "{}" else shown, values[1]))
+    for m in re.finditer(r"^  Flag<(.+)> (\w+)\{", text, re.M):
+        _, name, default, words = cpp.arguments(text, m.end() - 1)
+        if cpp.strings(name) != m[2]:
+            raise SystemExit("tools/docs/flags.py: the field %s is the flag %s" % (m[2], name))
+        rows.append(row(m[1], m[2], default, words, constants))
     return rows
 
 
@@ -117,7 +131,8 @@ def table(rows):
 def generate(root):
     defining = {os.path.relpath(path, root) for folder in ("samples", "tools", "estimator/flags")
                 for path in glob.glob(os.path.join(root, folder, "*.cc"))
-                if re.search(r"^(ABSL_FLAG\(|cl::opt<)", read(root, os.path.relpath(path, root)), re.M)}
+                if not path.endswith("_test.cc")
+                and re.search(r"^(ABSL_FLAG\(|  Flag<|cl::opt<)", read(root, os.path.relpath(path, root)), re.M)}
     listed = {file for _, file in PROGRAMS} | {COMMON, EVALUATION}
     if defining != listed:
         raise SystemExit("tools/docs/flags.py: PROGRAMS does not list %s" % sorted(defining ^ listed))
@@ -135,5 +150,5 @@ def generate(root):
     for program, file in PROGRAMS:
         text = read(root, file)
         out += ["## `%s`" % program, ""] + [first_paragraph(cpp.head_comment(text)), ""]
-        out += table(absl_flags(text, constants) + llvm_flags(text))
+        out += table(absl_flags(text, constants) + table_flags(text, constants) + llvm_flags(text))
     return "\n".join(out).rstrip() + "\n"

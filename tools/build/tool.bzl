@@ -1,0 +1,27 @@
+"""Tools: the function of each is a library, which its program calls."""
+
+def tool(name, deps):
+    """The program tandem-NAME, and the library tandem_NAME with the function TandemName (tools/tool_functions.h).
+
+    Args:
+      name: of the tool; its source is tandem_NAME.cc.
+      deps: what the source needs beside //base and Abseil.
+    """
+    native.cc_library(
+        name = "tandem_" + name,
+        srcs = ["tandem_%s.cc" % name],
+        deps = deps + [
+            ":tool_functions",
+            "//base",
+            "@system//:absl",
+        ],
+    )
+    native.cc_binary(
+        name = "tandem-" + name,
+        srcs = ["tool_main.cc"],
+        local_defines = ["TANDEM_TOOL=Tandem" + name.capitalize()],
+        deps = [
+            ":tandem_" + name,
+            ":tool_functions",
+        ],
+    )
