@@ -7,31 +7,35 @@
 #include <iostream>
 #include <string>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/flag_table.h"
 #include "base/output_file.h"
 #include "base/processors.h"
-#include "base/program.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
+#include "base/tool_program.h"
 #include "tools/calibrate/measure.h"
-
-ABSL_FLAG(std::string, output, "", "A file to write the machine model to; without it, it is printed.");
-ABSL_FLAG(int, threads, 0, "Threads for the bandwidth of the whole machine; 0: the machine's number of cores.");
-ABSL_FLAG(double, seconds, 7, "About how long to measure.");
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
 
-absl::Status Main() {
-  const double seconds = absl::GetFlag(FLAGS_seconds);
+struct CalibrateFlags : FlagTable {
+  Flag<std::string> output{this, "output", "", "A file to write the machine model to; without it, it is printed."};
+  Flag<int> threads{this, "threads", 0,
+                    "Threads for the bandwidth of the whole machine; 0: the machine's number of cores."};
+  Flag<double> seconds{this, "seconds", 7, "About how long to measure."};
+};
+
+absl::Status Calibrate(const CalibrateFlags& flags) {
+  const double seconds = *flags.seconds;
   if (!(seconds > 0 && seconds < 3600)) {
     return absl::InvalidArgumentError(absl::StrCat("--seconds: ", seconds, " is not in (0, 3600)"));
   }
-  int threads = absl::GetFlag(FLAGS_threads);
+  int threads = *flags.threads;
   TD_RETURN_IF_ERROR(CheckThreadCount("--threads", threads));
-  const std::string path = absl::GetFlag(FLAGS_output);
+  const std::string path = *flags.output;
   if (!path.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), "--output", path));
   if (threads == 0) threads = UsableProcessors();
   TD_ASSIGN_OR_RETURN(const MachineModel model, MeasureMachine(threads, seconds));
@@ -44,8 +48,9 @@ absl::Status Main() {
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "measures this machine for the compiler's cost model", tandem::Main);
+int TandemCalibrate(int argc, char** argv) {
+  return RunToolProgram<CalibrateFlags>(argc, argv, "measures this machine for the compiler's cost model", Calibrate);
 }
+
+}  // namespace tandem

@@ -5,15 +5,15 @@
 #include <memory>
 #include <utility>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/count_text.h"
 #include "base/env.h"
 #include "base/exit_code.h"
+#include "base/flag_table.h"
 #include "base/output_file.h"
 #include "base/printable.h"
-#include "base/program.h"
 #include "base/status_macros.h"
+#include "base/tool_program.h"
 #include "data/files/npy.h"
 #include "data/files/write_npz.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
@@ -27,15 +27,21 @@
 #include "tools/checkpoint/rename.h"
 #include "tools/checkpoint/show.h"
 #include "tools/command_problem.h"
-
-ABSL_FLAG(int64_t, limit, 1000, "show CKPT NAME: how many values at most; -1: all");
-ABSL_FLAG(std::vector<std::string>, map, {},
-          "rename: old=new,old2=new2 and so on; slots follow their variables, and an old name that ends with / stands "
-          "for all that begin so");
-ABSL_FLAG(std::string, output, "", "average: the checkpoint to make");
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
+
+struct CheckpointFlags : FlagTable {
+  Flag<int64_t> limit{this, "limit", 1000, "show CKPT NAME: how many values at most; -1: all"};
+  Flag<std::vector<std::string>> map{
+      this,
+      "map",
+      {},
+      "rename: old=new,old2=new2 and so on; slots follow their variables, and an old name that ends with / stands "
+      "for all that begin so"};
+  Flag<std::string> output{this, "output", "", "average: the checkpoint to make"};
+};
 
 constexpr char kUsage[] =
     "tandem-checkpoint COMMAND ...\n"
@@ -50,25 +56,25 @@ constexpr char kUsage[] =
 
 using Arguments = std::vector<std::string>;
 
-absl::Status List(const Arguments& arguments) {
+absl::Status List(const CheckpointFlags&, const Arguments& arguments) {
   TD_ASSIGN_OR_RETURN(const CheckpointList list, ListModelDir(Env::Default(), arguments[0]));
   std::cout << list.text;
   return list.damage;
 }
 
-absl::Status Show(const Arguments& arguments) {
+absl::Status Show(const CheckpointFlags& flags, const Arguments& arguments) {
   TD_ASSIGN_OR_RETURN(const auto checkpoint, CheckpointReader::Open(Env::Default(), arguments[0]));
   if (arguments.size() == 1) {
     TD_ASSIGN_OR_RETURN(const std::string text, ShowCheckpoint(*checkpoint));
     std::cout << text;
   } else {
-    TD_ASSIGN_OR_RETURN(const std::string text, ShowTensor(*checkpoint, arguments[1], absl::GetFlag(FLAGS_limit)));
+    TD_ASSIGN_OR_RETURN(const std::string text, ShowTensor(*checkpoint, arguments[1], *flags.limit));
     std::cout << text;
   }
   return absl::OkStatus();
 }
 
-absl::Status Compare(const Arguments& arguments) {
+absl::Status Compare(const CheckpointFlags&, const Arguments& arguments) {
   TD_ASSIGN_OR_RETURN(const auto a, CheckpointReader::Open(Env::Default(), arguments[0]));
   TD_ASSIGN_OR_RETURN(const auto b, CheckpointReader::Open(Env::Default(), arguments[1]));
   TD_ASSIGN_OR_RETURN(const CheckpointDifferences differences, CompareCheckpoints(*a, *b));
@@ -86,21 +92,21 @@ absl::Status Made(const std::string& path, const CheckpointData& data) {
   return absl::OkStatus();
 }
 
-absl::Status Rename(const Arguments& arguments) {
-  TD_ASSIGN_OR_RETURN(const NameMap names, ParseNameMap(absl::GetFlag(FLAGS_map)));
+absl::Status Rename(const CheckpointFlags& flags, const Arguments& arguments) {
+  TD_ASSIGN_OR_RETURN(const NameMap names, ParseNameMap(*flags.map));
   TD_ASSIGN_OR_RETURN(CheckpointData data, LoadCheckpoint(Env::Default(), arguments[0]));
   TD_RETURN_IF_ERROR(RenameVariables(names, &data));
   return Made(arguments[1], data);
 }
 
-absl::Status Average(const Arguments& arguments) {
-  const std::string output = absl::GetFlag(FLAGS_output);
+absl::Status Average(const CheckpointFlags& flags, const Arguments& arguments) {
+  const std::string output = *flags.output;
   if (output.empty()) return absl::InvalidArgumentError("--output is missing: name the checkpoint to make");
   TD_ASSIGN_OR_RETURN(const CheckpointData data, AverageCheckpoints(Env::Default(), arguments));
   return Made(output, data);
 }
 
-absl::Status ToNpz(const Arguments& arguments) {
+absl::Status ToNpz(const CheckpointFlags&, const Arguments& arguments) {
   const std::string& path = arguments[1];
   if (Env::Default()->Exists(path)) {
     return absl::AlreadyExistsError(absl::StrCat(path, ": is there already; delete it, or choose another name"));
@@ -114,16 +120,16 @@ absl::Status ToNpz(const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status FromNpz(const Arguments& arguments) {
+absl::Status FromNpz(const CheckpointFlags&, const Arguments& arguments) {
   TD_ASSIGN_OR_RETURN(const auto arrays, ReadNpz(arguments[0]));
   TD_ASSIGN_OR_RETURN(const CheckpointData data, CheckpointOf(arrays, arguments[0]));
   return Made(arguments[1], data);
 }
 
-absl::Status Run(const Arguments& arguments) {
+absl::Status Run(const CheckpointFlags& flags, const Arguments& arguments) {
   struct Command {
     size_t least, most;  // least and greatest number of arguments
-    absl::Status (*run)(const Arguments&);
+    absl::Status (*run)(const CheckpointFlags&, const Arguments&);
   };
   static const auto& commands = *new std::map<std::string, Command>{
       {"list", {1, 1, List}},       {"show", {1, 2, Show}},          {"compare", {2, 2, Compare}},
@@ -136,10 +142,11 @@ absl::Status Run(const Arguments& arguments) {
     for (const auto& [name, unused] : commands) names.push_back(name);
     return absl::InvalidArgumentError(absl::StrCat(CommandProblem(arguments, names), "; usage:\n", kUsage));
   }
-  return command->second.run(Arguments(arguments.begin() + 1, arguments.end()));
+  return command->second.run(flags, Arguments(arguments.begin() + 1, arguments.end()));
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) { return tandem::RunProgram(argc, argv, tandem::kUsage, tandem::Run); }
+int TandemCheckpoint(int argc, char** argv) { return RunToolProgram<CheckpointFlags>(argc, argv, kUsage, Run); }
+
+}  // namespace tandem

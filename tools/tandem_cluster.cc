@@ -9,11 +9,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/printable.h"
-#include "base/program.h"
 #include "base/status_macros.h"
+#include "base/tool_program.h"
 #include "cluster/resolver.h"
 #include "cluster/tls_files.h"
 #include "cluster/tls_material.h"
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
@@ -29,7 +30,7 @@ absl::StatusOr<std::string> TlsText() {
                       files->server_name.empty() ? "their hosts" : PrintableLine(files->server_name));
 }
 
-absl::Status PrintCluster(const std::vector<std::string>& arguments) {
+absl::Status PrintCluster(const FlagTable&, const std::vector<std::string>& arguments) {
   if (!arguments.empty()) return absl::InvalidArgumentError("usage: tandem-cluster, without arguments");
   TD_ASSIGN_OR_RETURN(const std::optional<Cluster> cluster, ResolveCluster(Environment::OfProcess()));
   if (!cluster) {
@@ -48,9 +49,10 @@ absl::Status PrintCluster(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "prints who this process is in the cluster that its environment describes",
-                            tandem::PrintCluster);
+int TandemCluster(int argc, char** argv) {
+  return RunToolProgram<FlagTable>(
+      argc, argv, "prints who this process is in the cluster that its environment describes", PrintCluster);
 }
+
+}  // namespace tandem

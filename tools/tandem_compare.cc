@@ -6,10 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "base/exit_code.h"
-#include "base/program.h"
 #include "base/status_macros.h"
+#include "base/tool_program.h"
 #include "tools/compare/compare_runs.h"
 #include "tools/compare/compare_steps.h"
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
@@ -23,7 +24,7 @@ constexpr char kUsage[] =
 
 bool IsStepFile(const std::string& path) { return absl::EndsWith(path, ".npz"); }
 
-absl::Status Run(const std::vector<std::string>& arguments) {
+absl::Status Run(const FlagTable&, const std::vector<std::string>& arguments) {
   if (arguments.size() != 2) {
     return absl::InvalidArgumentError(absl::StrCat("two runs, or two files, are needed; usage:\n", kUsage));
   }
@@ -39,6 +40,7 @@ absl::Status Run(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) { return tandem::RunProgram(argc, argv, tandem::kUsage, tandem::Run); }
+int TandemCompare(int argc, char** argv) { return RunToolProgram<FlagTable>(argc, argv, kUsage, Run); }
+
+}  // namespace tandem

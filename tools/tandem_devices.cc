@@ -5,21 +5,24 @@
 #include <string>
 #include <vector>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/count_text.h"
+#include "base/flag_table.h"
 #include "base/json_string.h"
 #include "base/printable.h"
-#include "base/program.h"
 #include "base/status_macros.h"
+#include "base/tool_program.h"
 #include "estimator/devices.h"
-
-ABSL_FLAG(std::string, format, "text", "text or json");
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
+
+struct DevicesFlags : FlagTable {
+  Flag<std::string> format{this, "format", "text", "text or json"};
+};
 
 using Json = nlohmann::ordered_json;
 
@@ -120,8 +123,8 @@ void PrintText(const MachineDevices& machine) {
   }
 }
 
-absl::Status Devices() {
-  const std::string format = absl::GetFlag(FLAGS_format);
+absl::Status Devices(const DevicesFlags& flags) {
+  const std::string format = *flags.format;
   if (format != "text" && format != "json") {
     return absl::InvalidArgumentError(absl::StrCat("--format=", format, " is unknown; use text or json"));
   }
@@ -135,9 +138,10 @@ absl::Status Devices() {
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "what this machine can compute with, and with which libraries",
-                            tandem::Devices);
+int TandemDevices(int argc, char** argv) {
+  return RunToolProgram<DevicesFlags>(argc, argv, "what this machine can compute with, and with which libraries",
+                                      Devices);
 }
+
+}  // namespace tandem

@@ -4,20 +4,23 @@
 #include <iostream>
 #include <memory>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/env.h"
+#include "base/flag_table.h"
 #include "base/output_file.h"
-#include "base/program.h"
 #include "base/status_macros.h"
+#include "base/tool_program.h"
 #include "tools/plot/page.h"
 #include "tools/plot/runs.h"
-
-ABSL_FLAG(std::string, o, "", "the file that the page is written to (default: standard output)");
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
+
+struct PlotFlags : FlagTable {
+  Flag<std::string> o{this, "o", "", "the file that the page is written to (default: standard output)"};
+};
 
 absl::Status Write(const std::string& path, const std::string& page) {
   if (!path.empty()) return WriteOutputFile(Env::Default(), "-o", path, page);
@@ -25,9 +28,9 @@ absl::Status Write(const std::string& path, const std::string& page) {
   return absl::OkStatus();
 }
 
-absl::Status Plot(const std::vector<std::string>& folders) {
+absl::Status Plot(const PlotFlags& flags, const std::vector<std::string>& folders) {
   if (folders.empty()) return absl::InvalidArgumentError("usage: tandem-plot MODEL_DIR [MODEL_DIR...] [-o FILE]");
-  const std::string path = absl::GetFlag(FLAGS_o);
+  const std::string path = *flags.o;
   if (path.empty() && isatty(STDOUT_FILENO) == 1) {
     return absl::InvalidArgumentError("standard output is a terminal, and a page is for browsers: add -o curves.html");
   }
@@ -44,8 +47,9 @@ absl::Status Plot(const std::vector<std::string>& folders) {
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "learning curves of MODEL_DIRs as one page for a browser", tandem::Plot);
+int TandemPlot(int argc, char** argv) {
+  return RunToolProgram<PlotFlags>(argc, argv, "learning curves of MODEL_DIRs as one page for a browser", Plot);
 }
+
+}  // namespace tandem

@@ -2,27 +2,30 @@
 #include <algorithm>
 #include <iostream>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/flag_table.h"
 #include "base/printable.h"
-#include "base/program.h"
 #include "base/status_macros.h"
+#include "base/tool_program.h"
 #include "data/files/example.h"
 #include "data/files/record_reader.h"
 #include "data/files/record_writer.h"
 #include "data/idx.h"
 #include "tools/command_problem.h"
-
-ABSL_FLAG(std::string, compression, "none",
-          "of the files that are read, and those that are written: none, gzip or zlib");
-ABSL_FLAG(std::string, images, "", "write: an IDX file (perhaps .gz) of unsigned bytes, one image a row");
-ABSL_FLAG(std::string, labels, "", "write: an IDX file of as many labels");
-ABSL_FLAG(int64_t, limit, 10, "list: how many records of each file; -1: all");
-ABSL_FLAG(int, shards, 2, "split: how many files to make");
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
+
+struct RecordsFlags : FlagTable {
+  Flag<std::string> compression{this, "compression", "none",
+                                "of the files that are read, and those that are written: none, gzip or zlib"};
+  Flag<std::string> images{this, "images", "", "write: an IDX file (perhaps .gz) of unsigned bytes, one image a row"};
+  Flag<std::string> labels{this, "labels", "", "write: an IDX file of as many labels"};
+  Flag<int64_t> limit{this, "limit", 10, "list: how many records of each file; -1: all"};
+  Flag<int> shards{this, "shards", 2, "split: how many files to make"};
+};
 
 constexpr char kUsage[] =
     "tandem-records COMMAND ...\n"
@@ -31,8 +34,8 @@ constexpr char kUsage[] =
     "  write OUT                Examples of --images and --labels: image (bytes), shape, label\n"
     "  split FILE PREFIX        record i goes to file i modulo --shards: PREFIX-00000-of-00002 and so on";
 
-absl::StatusOr<Compression> CompressionFlag() {
-  const std::string name = absl::GetFlag(FLAGS_compression);
+absl::StatusOr<Compression> CompressionOf(const RecordsFlags& flags) {
+  const std::string name = *flags.compression;
   for (Compression c : {Compression::kNone, Compression::kGzip, Compression::kZlib}) {
     if (Name(c) == name) return c;
   }
@@ -41,8 +44,8 @@ absl::StatusOr<Compression> CompressionFlag() {
 
 // Calls `visit` for each record of the file after checking its checksum.
 template <typename Visit>
-absl::Status ForEachRecord(const std::string& path, const Visit& visit) {
-  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionFlag());
+absl::Status ForEachRecord(const RecordsFlags& flags, const std::string& path, const Visit& visit) {
+  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionOf(flags));
   TD_ASSIGN_OR_RETURN(auto reader, RecordReader::Open(path, {.compression = compression}));
   for (int64_t number = 0;; ++number) {
     Record record;
@@ -55,10 +58,10 @@ absl::Status ForEachRecord(const std::string& path, const Visit& visit) {
   }
 }
 
-absl::Status List(const std::string& path) {
-  const int64_t limit = absl::GetFlag(FLAGS_limit);
+absl::Status List(const RecordsFlags& flags, const std::string& path) {
+  const int64_t limit = *flags.limit;
   std::cout << PrintableLine(path) << "\n";
-  return ForEachRecord(path, [&](int64_t number, const Record& record) -> absl::StatusOr<bool> {
+  return ForEachRecord(flags, path, [&](int64_t number, const Record& record) -> absl::StatusOr<bool> {
     if (limit >= 0 && number >= limit) return false;
     std::cout << "  record " << number << " at byte " << record.offset << ", " << record.bytes.size() << " bytes:";
     const absl::StatusOr<std::vector<FeatureSummary>> features = ListFeatures(record.bytes);
@@ -72,9 +75,9 @@ absl::Status List(const std::string& path) {
   });
 }
 
-absl::Status Verify(const std::string& path) {
+absl::Status Verify(const RecordsFlags& flags, const std::string& path) {
   int64_t records = 0, bytes = 0;
-  TD_RETURN_IF_ERROR(ForEachRecord(path, [&](int64_t, const Record& record) -> absl::StatusOr<bool> {
+  TD_RETURN_IF_ERROR(ForEachRecord(flags, path, [&](int64_t, const Record& record) -> absl::StatusOr<bool> {
     ++records;
     bytes += static_cast<int64_t>(record.bytes.size());
     return true;
@@ -83,13 +86,13 @@ absl::Status Verify(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status Write(const std::string& path) {
-  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionFlag());
-  if (absl::GetFlag(FLAGS_images).empty() || absl::GetFlag(FLAGS_labels).empty()) {
+absl::Status Write(const RecordsFlags& flags, const std::string& path) {
+  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionOf(flags));
+  if (flags.images->empty() || flags.labels->empty()) {
     return absl::InvalidArgumentError("write needs --images and --labels");
   }
-  TD_ASSIGN_OR_RETURN(const HostTensor images, ReadIdx(absl::GetFlag(FLAGS_images)));
-  TD_ASSIGN_OR_RETURN(const HostTensor labels, ReadIdx(absl::GetFlag(FLAGS_labels)));
+  TD_ASSIGN_OR_RETURN(const HostTensor images, ReadIdx(*flags.images));
+  TD_ASSIGN_OR_RETURN(const HostTensor labels, ReadIdx(*flags.labels));
   if (images.dtype() != DType::kUInt8 || labels.dtype() != DType::kUInt8 || images.rank() < 1 || labels.rank() != 1 ||
       images.shape()[0] != labels.shape()[0]) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -112,9 +115,9 @@ absl::Status Write(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status Split(const std::string& path, const std::string& prefix) {
-  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionFlag());
-  const int shards = absl::GetFlag(FLAGS_shards);
+absl::Status Split(const RecordsFlags& flags, const std::string& path, const std::string& prefix) {
+  TD_ASSIGN_OR_RETURN(const Compression compression, CompressionOf(flags));
+  const int shards = *flags.shards;
   if (shards < 1 || shards > 1000) {
     return absl::InvalidArgumentError(absl::StrCat("--shards=", shards, ": it must be between 1 and 1000"));
   }
@@ -124,7 +127,7 @@ absl::Status Split(const std::string& path, const std::string& prefix) {
                                                           {.compression = compression}));
     writers.push_back(std::move(writer));
   }
-  absl::Status status = ForEachRecord(path, [&](int64_t number, const Record& record) -> absl::StatusOr<bool> {
+  absl::Status status = ForEachRecord(flags, path, [&](int64_t number, const Record& record) -> absl::StatusOr<bool> {
     TD_RETURN_IF_ERROR(writers[number % shards]->Write(record.bytes));
     return true;
   });
@@ -139,20 +142,23 @@ absl::Status Split(const std::string& path, const std::string& prefix) {
   return status;
 }
 
-absl::Status Run(const std::vector<std::string>& arguments) {
+absl::Status Run(const RecordsFlags& flags, const std::vector<std::string>& arguments) {
   const std::string command = arguments.empty() ? "" : arguments[0];
   const std::vector<std::string> rest(arguments.begin() + std::min<size_t>(1, arguments.size()), arguments.end());
   if ((command == "list" || command == "verify") && !rest.empty()) {
-    for (const std::string& path : rest) TD_RETURN_IF_ERROR(command == "list" ? List(path) : Verify(path));
+    for (const std::string& path : rest) {
+      TD_RETURN_IF_ERROR(command == "list" ? List(flags, path) : Verify(flags, path));
+    }
     return absl::OkStatus();
   }
-  if (command == "write" && rest.size() == 1) return Write(rest[0]);
-  if (command == "split" && rest.size() == 2) return Split(rest[0], rest[1]);
+  if (command == "write" && rest.size() == 1) return Write(flags, rest[0]);
+  if (command == "split" && rest.size() == 2) return Split(flags, rest[0], rest[1]);
   return absl::InvalidArgumentError(
       absl::StrCat(CommandProblem(arguments, {"list", "verify", "write", "split"}), "; usage:\n", kUsage));
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) { return tandem::RunProgram(argc, argv, tandem::kUsage, tandem::Run); }
+int TandemRecords(int argc, char** argv) { return RunToolProgram<RecordsFlags>(argc, argv, kUsage, Run); }
+
+}  // namespace tandem

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -16,11 +15,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/env.h"
+#include "base/flag_table.h"
 #include "base/output_file.h"
 #include "base/printable.h"
-#include "base/program.h"
 #include "base/status_macros.h"
 #include "base/step_scalars.h"
+#include "base/tool_program.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/safetensors.h"
 #include "estimator/serving/model.h"
@@ -33,38 +33,50 @@
 #include "tools/run/random_inputs.h"
 #include "tools/run/reference_check.h"
 #include "tools/run/tensor_files.h"
-
-ABSL_FLAG(std::string, mode, "", "train, eval or predict: which executable of a model directory (default: train)");
-ABSL_FLAG(
-    std::string, inputs, "",
-    "A .safetensors, .npz or (of one input) .npy file with inputs by name, the whole batch of each. Inputs that it "
-    "lacks are random: floating point uniform in [0, 1), integers 0 to 9, or any index where they are indices. An "
-    "exported model needs all of them.");
-ABSL_FLAG(std::string, variables, "",
-          "Values of variables: a checkpoint, a model directory (its newest checkpoint) or a safetensors file. "
-          "Without it, all come from their initialisers.");
-ABSL_FLAG(int64_t, steps, 1, "Steps to run; what is updated is the next step's.");
-ABSL_FLAG(int64_t, rows, 0, "Rows of random inputs, over all replicas; 0: as many as the program takes.");
-ABSL_FLAG(int64_t, seed, 0, "Of random inputs, initialisers and the program's random numbers.");
-ABSL_FLAG(int, threads, 0, "Threads of all replicas together; 0: the machine's number of cores.");
-ABSL_FLAG(std::vector<std::string>, scalars, {},
-          "Step scalars: name=value,... Without: global_step as in the checkpoint or 0, then counted up; others 0.1.");
-ABSL_FLAG(std::string, trace, "",
-          "Write a Chrome trace to this file: what every thread did when, how fast, and what limits it. For "
-          "chrome://tracing and ui.perfetto.dev.");
-ABSL_FLAG(std::string, trace_steps, "0-999999999", "FIRST-LAST of the steps in the trace, counted from 0.");
-ABSL_FLAG(std::string, outputs, "", "A .safetensors or .npz file to write the outputs of the last step to.");
-ABSL_FLAG(
-    bool, check, false,
-    "Compare outputs and updated variables of every step with the reference interpreter on the stored graph; exit "
-    "code 1 when they differ.");
-ABSL_FLAG(double, tolerance, 1e-4, "Of --check: the largest error, relative to the tensor's largest magnitude.");
-ABSL_FLAG(
-    double, absolute_tolerance, 1e-6,
-    "Of --check: errors up to this one are none, however small the tensor: where terms cancel, rounding remains.");
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
+
+struct RunFlags : FlagTable {
+  Flag<std::string> mode{this, "mode", "",
+                         "train, eval or predict: which executable of a model directory (default: train)"};
+  Flag<std::string> inputs{
+      this, "inputs", "",
+      "A .safetensors, .npz or (of one input) .npy file with inputs by name, the whole batch of each. Inputs that it "
+      "lacks are random: floating point uniform in [0, 1), integers 0 to 9, or any index where they are indices. An "
+      "exported model needs all of them."};
+  Flag<std::string> variables{
+      this, "variables", "",
+      "Values of variables: a checkpoint, a model directory (its newest checkpoint) or a safetensors file. "
+      "Without it, all come from their initialisers."};
+  Flag<int64_t> steps{this, "steps", 1, "Steps to run; what is updated is the next step's."};
+  Flag<int64_t> rows{this, "rows", 0, "Rows of random inputs, over all replicas; 0: as many as the program takes."};
+  Flag<int64_t> seed{this, "seed", 0, "Of random inputs, initialisers and the program's random numbers."};
+  Flag<int> threads{this, "threads", 0, "Threads of all replicas together; 0: the machine's number of cores."};
+  Flag<std::vector<std::string>> scalars{
+      this,
+      "scalars",
+      {},
+      "Step scalars: name=value,... Without: global_step as in the checkpoint or 0, then counted up; others 0.1."};
+  Flag<std::string> trace{
+      this, "trace", "",
+      "Write a Chrome trace to this file: what every thread did when, how fast, and what limits it. For "
+      "chrome://tracing and ui.perfetto.dev."};
+  Flag<std::string> trace_steps{this, "trace_steps", "0-999999999",
+                                "FIRST-LAST of the steps in the trace, counted from 0."};
+  Flag<std::string> outputs{this, "outputs", "",
+                            "A .safetensors or .npz file to write the outputs of the last step to."};
+  Flag<bool> check{
+      this, "check", false,
+      "Compare outputs and updated variables of every step with the reference interpreter on the stored graph; exit "
+      "code 1 when they differ."};
+  Flag<double> tolerance{this, "tolerance", 1e-4,
+                         "Of --check: the largest error, relative to the tensor's largest magnitude."};
+  Flag<double> absolute_tolerance{
+      this, "absolute_tolerance", 1e-6,
+      "Of --check: errors up to this one are none, however small the tensor: where terms cancel, rounding remains."};
+};
 
 // Restores the values of variables from --variables. Optimizer slots may be missing, because a file of weights has
 // none. As in the Estimator, evaluations and predictions use moving averages if there are any.
@@ -94,14 +106,14 @@ absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, 
   return absl::OkStatus();
 }
 
-absl::Status SetScalars(const format::Index& index, StepScalars* scalars) {
+absl::Status SetScalars(const RunFlags& flags, const format::Index& index, StepScalars* scalars) {
   std::vector<std::string> names;
   for (const auto& s : index.scalars) {
     if (IsSetBySession(s.name)) continue;
     names.push_back(s.name);
     scalars->emplace(s.name, 0.1);
   }
-  for (const std::string& flag : absl::GetFlag(FLAGS_scalars)) {
+  for (const std::string& flag : *flags.scalars) {
     const std::vector<std::string> parts = absl::StrSplit(flag, absl::MaxSplits('=', 1));
     int64_t integer = 0;
     double value = 0;
@@ -127,8 +139,8 @@ absl::Status SetScalars(const format::Index& index, StepScalars* scalars) {
   return absl::OkStatus();
 }
 
-absl::Status WriteOutputs(const std::map<std::string, HostTensor>& outputs) {
-  const std::string file = absl::GetFlag(FLAGS_outputs);
+absl::Status WriteOutputs(const RunFlags& flags, const std::map<std::string, HostTensor>& outputs) {
+  const std::string file = *flags.outputs;
   return file.empty() ? absl::OkStatus() : OutputError("--outputs", WriteTensorFile(file, outputs));
 }
 
@@ -160,27 +172,27 @@ void PrintOutputs(const std::map<std::string, HostTensor>& outputs) {
 // Reads or generates the inputs, and runs the steps.
 class Runner {
  public:
-  explicit Runner(std::unique_ptr<LoadedExecutable> model) : model_(std::move(model)) {}
+  Runner(const RunFlags& flags, std::unique_ptr<LoadedExecutable> model) : flags_(flags), model_(std::move(model)) {}
 
   absl::Status Prepare() {
-    scalars_ = {{"global_step", 0}, {"seed", absl::GetFlag(FLAGS_seed)}};
-    if (std::string path = absl::GetFlag(FLAGS_variables); !path.empty()) {
+    scalars_ = {{"global_step", 0}, {"seed", *flags_.seed}};
+    if (std::string path = *flags_.variables; !path.empty()) {
       TD_RETURN_IF_ERROR(RestoreVariables(path, model_.get(), &scalars_));
     } else if (!index().variables.empty()) {
       absl::PrintF("variables have their first values, of seed %d; --variables=MODEL_DIR takes trained ones\n",
-                   absl::GetFlag(FLAGS_seed));
+                   *flags_.seed);
     }
-    TD_RETURN_IF_ERROR(SetScalars(index(), &scalars_));
-    if (std::string path = absl::GetFlag(FLAGS_inputs); !path.empty()) {
+    TD_RETURN_IF_ERROR(SetScalars(flags_, index(), &scalars_));
+    if (std::string path = *flags_.inputs; !path.empty()) {
       TD_ASSIGN_OR_RETURN(given_, ReadTensorFile(path, index().inputs.size() == 1 ? index().inputs[0].name : ""));
     }
-    if (const std::string file = absl::GetFlag(FLAGS_trace); !file.empty()) {
-      TD_ASSIGN_OR_RETURN(const auto steps, ParseTraceSteps(absl::GetFlag(FLAGS_trace_steps)));
+    if (const std::string file = *flags_.trace; !file.empty()) {
+      TD_ASSIGN_OR_RETURN(const auto steps, ParseTraceSteps(*flags_.trace_steps));
       tracer_ =
           std::make_unique<Tracer>(Tracer::Options{.file = file, .first_step = steps.first, .last_step = steps.second});
       tracer_->BeginLoop();
     }
-    rows_ = absl::GetFlag(FLAGS_rows);
+    rows_ = *flags_.rows;
     if (rows_ < 0) return absl::InvalidArgumentError("--rows must not be negative");
     for (const auto& [name, value] : given_) {
       if (value.rank() == 0) return absl::InvalidArgumentError(absl::StrCat("input \"", name, "\" has no rows"));
@@ -191,7 +203,7 @@ class Runner {
       return absl::InvalidArgumentError(
           absl::StrCat(rows_, " rows are too many: the program takes ", model_->max_rows()));
     }
-    if (!absl::GetFlag(FLAGS_check)) return absl::OkStatus();
+    if (!*flags_.check) return absl::OkStatus();
     TD_ASSIGN_OR_RETURN(check_, ReferenceCheck::Create(model_->executable()));
     const std::vector<int64_t> rows = model_->RowsOfReplicas(rows_);
     return check_->CanStandFor(
@@ -202,7 +214,7 @@ class Runner {
     TensorMap inputs = given_;
     for (const auto& input : index().inputs) {
       if (inputs.count(input.name) > 0) continue;
-      inputs[input.name] = RandomInput(input, rows_, static_cast<uint64_t>(absl::GetFlag(FLAGS_seed)), step);
+      inputs[input.name] = RandomInput(input, rows_, static_cast<uint64_t>(*flags_.seed), step);
     }
     TensorMap before;
     if (check_) {
@@ -224,9 +236,9 @@ class Runner {
   absl::Status Finish() {
     PrintOutputs(outputs_);
     if (tracer_) TD_RETURN_IF_ERROR(tracer_->EndLoop());
-    TD_RETURN_IF_ERROR(WriteOutputs(outputs_));
+    TD_RETURN_IF_ERROR(WriteOutputs(flags_, outputs_));
     if (!check_) return absl::OkStatus();
-    const double tolerance = absl::GetFlag(FLAGS_tolerance), absolute = absl::GetFlag(FLAGS_absolute_tolerance);
+    const double tolerance = *flags_.tolerance, absolute = *flags_.absolute_tolerance;
     std::vector<std::string> wrong;
     for (const auto& [name, e] : errors_) {
       absl::PrintF("check %s: largest error %.3g, magnitude %.6g%s\n", PrintableLine(name), e.error, e.magnitude,
@@ -285,6 +297,7 @@ class Runner {
     return absl::OkStatus();
   }
 
+  const RunFlags& flags_;
   std::unique_ptr<LoadedExecutable> model_;
   std::unique_ptr<ReferenceCheck> check_;  // null without --check
   std::unique_ptr<Tracer> tracer_;         // null without --trace
@@ -294,57 +307,56 @@ class Runner {
   std::map<std::string, TensorError> errors_;  // errors by name: "output loss", "variable dense/kernel"
 };
 
-absl::Status RunExport(const std::string& path) {
-  if (absl::GetFlag(FLAGS_check) || absl::GetFlag(FLAGS_steps) != 1 || absl::GetFlag(FLAGS_rows) != 0 ||
-      !absl::GetFlag(FLAGS_variables).empty() || !absl::GetFlag(FLAGS_scalars).empty() ||
-      !absl::GetFlag(FLAGS_trace).empty()) {
+absl::Status RunExport(const RunFlags& flags, const std::string& path) {
+  if (*flags.check || *flags.steps != 1 || *flags.rows != 0 || !flags.variables->empty() || !flags.scalars->empty() ||
+      !flags.trace->empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("an exported model takes --inputs, --outputs and --threads only; for the other flags run its "
                      "program: ",
                      path, "/predict.tdx --variables=", path, "/variables.safetensors"));
   }
-  TD_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, LoadModel(path, {.threads = absl::GetFlag(FLAGS_threads)}));
+  TD_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, LoadModel(path, {.threads = *flags.threads}));
   absl::PrintF("%s: exported at global step %d\n", PrintableLine(model->path()), model->global_step());
   NamedTensors inputs;
-  if (const std::string file = absl::GetFlag(FLAGS_inputs); !file.empty()) {
+  if (const std::string file = *flags.inputs; !file.empty()) {
     TD_ASSIGN_OR_RETURN(inputs, ReadTensorFile(file, model->inputs().size() == 1 ? model->inputs()[0].name : ""));
   }
   TD_ASSIGN_OR_RETURN(const NamedTensors outputs, model->Predict(inputs));
   PrintOutputs(outputs);
-  return WriteOutputs(outputs);
+  return WriteOutputs(flags, outputs);
 }
 
-absl::Status RunTool(const std::vector<std::string>& arguments) {
+absl::Status RunModel(const RunFlags& flags, const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError("usage: tandem-run FILE.tdx|MODEL_DIR|EXPORT_DIR [flags]; --help explains them");
   }
   // The output files are checked before anything runs.
-  for (const auto& [flag, file] :
-       {std::pair("--outputs", absl::GetFlag(FLAGS_outputs)), std::pair("--trace", absl::GetFlag(FLAGS_trace))}) {
+  for (const auto& [flag, file] : {std::pair("--outputs", *flags.outputs), std::pair("--trace", *flags.trace)}) {
     if (!file.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), flag, file));
   }
-  const std::string outputs = absl::GetFlag(FLAGS_outputs);
+  const std::string outputs = *flags.outputs;
   if (!outputs.empty() && !absl::EndsWith(outputs, ".npz") && !absl::EndsWith(outputs, ".safetensors")) {
     return absl::InvalidArgumentError(
         absl::StrCat("--outputs: ", outputs, " is neither a .safetensors nor a .npz file"));
   }
-  if (HasExport(arguments[0])) return RunExport(arguments[0]);
-  TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));
-  TD_ASSIGN_OR_RETURN(auto model, LoadExecutable(path, {.threads = absl::GetFlag(FLAGS_threads),
-                                                        .seed = static_cast<uint64_t>(absl::GetFlag(FLAGS_seed))}));
+  if (HasExport(arguments[0])) return RunExport(flags, arguments[0]);
+  TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], *flags.mode));
+  TD_ASSIGN_OR_RETURN(auto model,
+                      LoadExecutable(path, {.threads = *flags.threads, .seed = static_cast<uint64_t>(*flags.seed)}));
   absl::PrintF("%s: %s, %d replicas, at most %d rows\n", PrintableLine(path), model->executable().index().mode,
                model->executable().num_replicas(), model->max_rows());
-  Runner runner(std::move(model));
+  Runner runner(flags, std::move(model));
   TD_RETURN_IF_ERROR(runner.Prepare());
-  if (absl::GetFlag(FLAGS_steps) < 1) return absl::InvalidArgumentError("--steps must be at least 1");
-  for (int64_t step = 0; step < absl::GetFlag(FLAGS_steps); ++step) TD_RETURN_IF_ERROR(runner.Step(step));
+  if (*flags.steps < 1) return absl::InvalidArgumentError("--steps must be at least 1");
+  for (int64_t step = 0; step < *flags.steps; ++step) TD_RETURN_IF_ERROR(runner.Step(step));
   return runner.Finish();
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "runs a compiled or exported model (FILE.tdx|MODEL_DIR|EXPORT_DIR) on inputs.",
-                            tandem::RunTool);
+int TandemRun(int argc, char** argv) {
+  return RunToolProgram<RunFlags>(
+      argc, argv, "runs a compiled or exported model (FILE.tdx|MODEL_DIR|EXPORT_DIR) on inputs.", RunModel);
 }
+
+}  // namespace tandem

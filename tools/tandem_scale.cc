@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "base/program.h"
+#include "base/flag_table.h"
 #include "base/status_macros.h"
+#include "base/tool_program.h"
 #include "runtime/collectives/exchange_sizes.h"
 #include "runtime/device_classes/device_classes.h"
 #include "runtime/executable/command_info.h"
@@ -28,46 +28,55 @@
 #include "tools/scale/served_step.h"
 #include "tools/scale/simulate.h"
 #include "tools/scale/step_model.h"
-
-ABSL_FLAG(std::string, local, "memory",
-          "Link between the devices of a host: a name or GB/s,us[,us]; see docs/guide/scaling.md.");
-ABSL_FLAG(
-    std::string, network, "",
-    "Link between hosts, shared by the devices of a host. Empty: 100gbe, or with --measured the link fitted to it.");
-ABSL_FLAG(int, devices_per_host, 1, "Devices that share a host and its network link.");
-ABSL_FLAG(std::string, algorithm, "auto",
-          "All-reduce between hosts: direct, halving, ring or tree. auto: direct, as Tandem does it over TCP; ring for "
-          "GPUs, and where --measured has times of it.");
-ABSL_FLAG(std::string, measured, "",
-          "Times of all-reduces between processes, as benchmarks/all_reduce --csv=FILE writes them. The numbers of "
-          "processes that it has take those times, the others the link that is fitted to them.");
-ABSL_FLAG(std::string, communication, "",
-          "Which times of --measured: shared_memory, tcp or ring. Empty: those that are there, if of one only.");
-ABSL_FLAG(bool, crossovers, false,
-          "Print from which size on which way of an all-reduce is the shortest. Takes no model.");
-ABSL_FLAG(int, servers, 0,
-          "Parameter servers that a program of one process would be given. 0: those that the program was compiled for, "
-          "if any.");
-ABSL_FLAG(bool, overlap, true, "Combine buckets while the backward pass goes on.");
-ABSL_FLAG(int, max_devices, 1024,
-          "The last number of devices, or of workers, of the table; before it are powers of two.");
-ABSL_FLAG(double, compute_ms, 0,
-          "Milliseconds of computation per step of one device, for another machine than this one: measured times are "
-          "scaled to it. 0: as measured here. With parameter servers: of a worker, without the update.");
-ABSL_FLAG(int, cores, 0,
-          "Cores of one machine that all devices share: more devices than cores compute so much longer. 0: each has "
-          "its own.");
-ABSL_FLAG(int, runs, 10, "Steps to measure.");
-ABSL_FLAG(
-    std::string, check, "",
-    "The same model compiled for one device with the same batch per device: its time on one core is the forecast's "
-    "computation, and the forecast for the program's own number of devices is compared with its measured time.");
+#include "tools/tool_functions.h"
 
 namespace tandem {
 namespace {
 
-absl::Status Misfit(absl::string_view flags, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat(flags, " do not go together: ", why));
+struct ScaleFlags : FlagTable {
+  Flag<std::string> local{this, "local", "memory",
+                          "Link between the devices of a host: a name or GB/s,us[,us]; see docs/guide/scaling.md."};
+  Flag<std::string> network{
+      this, "network", "",
+      "Link between hosts, shared by the devices of a host. Empty: 100gbe, or with --measured the link fitted to it."};
+  Flag<int> devices_per_host{this, "devices_per_host", 1, "Devices that share a host and its network link."};
+  Flag<std::string> algorithm{
+      this, "algorithm", "auto",
+      "All-reduce between hosts: direct, halving, ring or tree. auto: direct, as Tandem does it over TCP; ring for "
+      "GPUs, and where --measured has times of it."};
+  Flag<std::string> measured{
+      this, "measured", "",
+      "Times of all-reduces between processes, as benchmarks/all_reduce --csv=FILE writes them. The numbers of "
+      "processes that it has take those times, the others the link that is fitted to them."};
+  Flag<std::string> communication{
+      this, "communication", "",
+      "Which times of --measured: shared_memory, tcp or ring. Empty: those that are there, if of one only."};
+  Flag<bool> crossovers{this, "crossovers", false,
+                        "Print from which size on which way of an all-reduce is the shortest. Takes no model."};
+  Flag<int> servers{
+      this, "servers", 0,
+      "Parameter servers that a program of one process would be given. 0: those that the program was compiled for, "
+      "if any."};
+  Flag<bool> overlap{this, "overlap", true, "Combine buckets while the backward pass goes on."};
+  Flag<int> max_devices{this, "max_devices", 1024,
+                        "The last number of devices, or of workers, of the table; before it are powers of two."};
+  Flag<double> compute_ms{
+      this, "compute_ms", 0,
+      "Milliseconds of computation per step of one device, for another machine than this one: measured times are "
+      "scaled to it. 0: as measured here. With parameter servers: of a worker, without the update."};
+  Flag<int> cores{
+      this, "cores", 0,
+      "Cores of one machine that all devices share: more devices than cores compute so much longer. 0: each has "
+      "its own."};
+  Flag<int> runs{this, "runs", 10, "Steps to measure."};
+  Flag<std::string> check{
+      this, "check", "",
+      "The same model compiled for one device with the same batch per device: its time on one core is the forecast's "
+      "computation, and the forecast for the program's own number of devices is compared with its measured time."};
+};
+
+absl::Status Misfit(absl::string_view what, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat(what, " do not go together: ", why));
 }
 
 // What forecasts depend on: the links between devices, the all-reduce algorithm, and measured times if there are any.
@@ -101,13 +110,13 @@ void PrintFit(const LinkFit& fit, const Setting& setting) {
       1e6 * fit.link.latency, 1e6 * fit.link.message, 100 * fit.error, 100 * fit.greatest_error);
 }
 
-absl::StatusOr<Setting> SettingFromFlags() {
-  const std::string algorithm = absl::GetFlag(FLAGS_algorithm), network = absl::GetFlag(FLAGS_network),
-                    measured = absl::GetFlag(FLAGS_measured), communication = absl::GetFlag(FLAGS_communication);
+absl::StatusOr<Setting> SettingOf(const ScaleFlags& flags) {
+  const std::string algorithm = *flags.algorithm, network = *flags.network, measured = *flags.measured,
+                    communication = *flags.communication;
   Setting setting;
-  TD_ASSIGN_OR_RETURN(setting.topology.local, ParseLink(absl::GetFlag(FLAGS_local)));
+  TD_ASSIGN_OR_RETURN(setting.topology.local, ParseLink(*flags.local));
   TD_ASSIGN_OR_RETURN(setting.topology.network, ParseLink(network.empty() ? "100gbe" : network));
-  setting.topology.devices_per_host = absl::GetFlag(FLAGS_devices_per_host);
+  setting.topology.devices_per_host = *flags.devices_per_host;
   if (setting.topology.devices_per_host < 1) return absl::InvalidArgumentError("--devices_per_host must be at least 1");
   if (algorithm != "auto") {
     TD_ASSIGN_OR_RETURN(setting.algorithm, ParseAlgorithm(algorithm));
@@ -133,15 +142,15 @@ void Scale(double factor, StepModel& model) {
 }
 
 // If there are more devices than cores (--cores), devices share cores, and the computation takes longer.
-StepModel OnCores(StepModel model, int devices) {
-  const int cores = absl::GetFlag(FLAGS_cores);
+StepModel OnCores(const ScaleFlags& flags, StepModel model, int devices) {
+  const int cores = *flags.cores;
   if (cores > 0 && devices > cores) Scale(static_cast<double>(devices) / cores, model);
   return model;
 }
 
 // Returns the numbers of devices in the tables: powers of two from `first` on, and --max_devices.
-std::vector<int> Counts(int first) {
-  const int most = absl::GetFlag(FLAGS_max_devices);
+std::vector<int> Counts(const ScaleFlags& flags, int first) {
+  const int most = *flags.max_devices;
   std::vector<int> counts;
   for (int n = first; n < most; n *= 2) counts.push_back(n);
   counts.push_back(most);
@@ -157,13 +166,13 @@ void PrintBuckets(const StepModel& model) {
   }
 }
 
-void PrintTable(const StepModel& model, const Setting& setting, bool processes) {
+void PrintTable(const ScaleFlags& flags, const StepModel& model, const Setting& setting, bool processes) {
   double one = 0;
   std::vector<std::string> not_measured;
   absl::PrintF("%8s %10s %14s %12s %11s  %s\n", "devices", "step ms", "all-reduce ms", "exposed ms", "efficiency",
                "stalled most by");
-  for (int n : Counts(1)) {
-    Forecast f = Simulate(OnCores(model, n), [&](double bytes) { return setting.AllReduce(bytes, n); });
+  for (int n : Counts(flags, 1)) {
+    Forecast f = Simulate(OnCores(flags, model, n), [&](double bytes) { return setting.AllReduce(bytes, n); });
     if (processes) {
       f.step += setting.Meeting(n);
       f.communication += setting.Meeting(n);
@@ -190,12 +199,12 @@ std::string Size(double bytes) {
   return absl::StrFormat(unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
 }
 
-void PrintCrossovers(const Setting& setting) {
+void PrintCrossovers(const ScaleFlags& flags, const Setting& setting) {
   const Link& link = setting.topology.network;
   absl::PrintF("%.3f GB/s, %.1f us, %.2f us a message; the shortest of all ways, by the size from which on it is:\n",
                1e-9 * link.bandwidth, 1e6 * link.latency, 1e6 * link.message);
   absl::PrintF("%9s  %-21s  %s\n", "processes", "Tandem: one hop up to", "the shortest");
-  for (int n : Counts(2)) {
+  for (int n : Counts(flags, 2)) {
     std::vector<std::string> ways;
     for (const Stretch& s : Crossovers(link, n)) {
       ways.push_back(s.from == 0 ? std::string(Name(s.way)) : absl::StrCat("from ", Size(s.from), " ", Name(s.way)));
@@ -204,7 +213,7 @@ void PrintCrossovers(const Setting& setting) {
   }
 }
 
-void PrintServed(const ServedStep& step, const Link& link) {
+void PrintServed(const ScaleFlags& flags, const ServedStep& step, const Link& link) {
   absl::PrintF("%d parameter servers; a worker computes %.3f ms, a step alone takes %.3f ms:\n", step.servers.size(),
                1e3 * step.compute, 1e3 * AloneSeconds(step, link));
   for (size_t i = 0; i < step.servers.size(); ++i) {
@@ -214,9 +223,9 @@ void PrintServed(const ServedStep& step, const Link& link) {
   }
   absl::PrintF("%8s %15s %14s %11s %10s  %s\n", "workers", "global steps/s", "of each worker", "efficiency",
                "staleness", "bound by");
-  const double one = ForecastServed(step, 1, link, absl::GetFlag(FLAGS_cores)).rate;
-  for (int n : Counts(1)) {
-    const ServedForecast f = ForecastServed(step, n, link, absl::GetFlag(FLAGS_cores));
+  const double one = ForecastServed(step, 1, link, *flags.cores).rate;
+  for (int n : Counts(flags, 1)) {
+    const ServedForecast f = ForecastServed(step, n, link, *flags.cores);
     absl::PrintF("%8d %15.3f %14.3f %10.1f%% %10.0f  %s%s\n", n, f.rate, f.rate / n, 100 * f.rate / (n * one),
                  f.staleness, Name(f.bound), f.server < 0 ? "" : absl::StrCat(" of ps ", f.server));
   }
@@ -224,8 +233,8 @@ void PrintServed(const ServedStep& step, const Link& link) {
 
 // Prints how a forecast compares with the measurement of a program with several devices in one process. The devices are
 // cores of this machine, and communication does not overlap computation.
-absl::Status Check(const Executable& executable, const Measured& here, StepModel model) {
-  TD_ASSIGN_OR_RETURN(const Measured one, Measure(absl::GetFlag(FLAGS_check), absl::GetFlag(FLAGS_runs)));
+absl::Status Check(const ScaleFlags& flags, const Executable& executable, const Measured& here, StepModel model) {
+  TD_ASSIGN_OR_RETURN(const Measured one, Measure(*flags.check, *flags.runs));
   TD_ASSIGN_OR_RETURN(const Link memory, ParseLink("memory"));
   Scale(one.wall / (model.compute + model.tail), model);
   const int n = executable.num_replicas();
@@ -239,9 +248,9 @@ absl::Status Check(const Executable& executable, const Measured& here, StepModel
 
 // Returns the measured times of the commands. For a GPU program on a machine without a GPU, returns the times that the
 // machine model expects.
-absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string& path) {
+absl::StatusOr<Measured> TimesOf(const ScaleFlags& flags, const Executable& executable, const std::string& path) {
   const bool gpu = executable.index().programs[0].device_class == "gpu";
-  if (!gpu || ListDevices("gpu").ok()) return Measure(path, absl::GetFlag(FLAGS_runs));
+  if (!gpu || ListDevices("gpu").ok()) return Measure(path, *flags.runs);
   TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel("", executable));
   std::cerr << "tandem-scale: nothing is measured, times are those expected of " << machine.name << ": "
             << ListDevices("gpu").status().message() << "\n";
@@ -255,18 +264,19 @@ absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string
   return expected;
 }
 
-absl::StatusOr<ServedStep> Served(const Executable& executable, const std::string& argument, const std::string& path) {
+absl::StatusOr<ServedStep> Served(const ScaleFlags& flags, const Executable& executable, const std::string& argument,
+                                  const std::string& path) {
   if (executable.index().programs[0].device_class == "gpu") {
     return absl::InvalidArgumentError(absl::StrCat(
         path, " is for GPUs, which parameter servers do not serve; compile it for CPUs (--devices=cpu:0)"));
   }
-  const double given = 1e-3 * absl::GetFlag(FLAGS_compute_ms);
+  const double given = 1e-3 * *flags.compute_ms;
   ServedStep step;
   double factor = 1;
-  TD_ASSIGN_OR_RETURN(const Measured measured, Measure(path, absl::GetFlag(FLAGS_runs)));
+  TD_ASSIGN_OR_RETURN(const Measured measured, Measure(path, *flags.runs));
   if (executable.index().parameter_servers == 0) {
     TD_ASSIGN_OR_RETURN(const StepModel model, MakeStepModel(executable, measured.commands, /*overlap=*/false));
-    step = PlacedStep(executable, absl::GetFlag(FLAGS_servers), model.tail);
+    step = PlacedStep(executable, *flags.servers, model.tail);
     // In the forecast each worker has one device, however many the program has.
     step.threads = 1;
     step.compute = model.compute;
@@ -281,7 +291,7 @@ absl::StatusOr<ServedStep> Served(const Executable& executable, const std::strin
     step.compute = measured.wall;
     if (given > 0) factor = given / step.compute;
     for (size_t i = 0; i < files.size(); ++i) {
-      TD_ASSIGN_OR_RETURN(const Measured update, Measure(files[i], absl::GetFlag(FLAGS_runs)));
+      TD_ASSIGN_OR_RETURN(const Measured update, Measure(files[i], *flags.runs));
       step.servers[i].update = update.wall;
     }
   }
@@ -290,9 +300,9 @@ absl::StatusOr<ServedStep> Served(const Executable& executable, const std::strin
   return step;
 }
 
-absl::Status ForecastServers(const Executable& executable, const std::string& argument, const std::string& path,
-                             const Setting& setting) {
-  const int servers = absl::GetFlag(FLAGS_servers), compiled = executable.index().parameter_servers;
+absl::Status ForecastServers(const ScaleFlags& flags, const Executable& executable, const std::string& argument,
+                             const std::string& path, const Setting& setting) {
+  const int servers = *flags.servers, compiled = executable.index().parameter_servers;
   if (compiled > 0 && servers > 0 && servers != compiled) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--servers=", servers, ": ", path, " was compiled for ", compiled,
@@ -301,51 +311,51 @@ absl::Status ForecastServers(const Executable& executable, const std::string& ar
   if (setting.topology.devices_per_host != 1) {
     return Misfit("--devices_per_host and parameter servers", "each worker and each server has a link of its own");
   }
-  if (!absl::GetFlag(FLAGS_check).empty()) return Misfit("--check and parameter servers", "it compares devices");
-  if (absl::GetFlag(FLAGS_algorithm) != "auto" && !setting.measured.has_value()) {
+  if (!flags.check->empty()) return Misfit("--check and parameter servers", "it compares devices");
+  if (*flags.algorithm != "auto" && !setting.measured.has_value()) {
     return Misfit("--algorithm and parameter servers", "there is no all-reduce");
   }
-  TD_ASSIGN_OR_RETURN(ServedStep step, Served(executable, argument, path));
+  TD_ASSIGN_OR_RETURN(ServedStep step, Served(flags, executable, argument, path));
   AddCopies(setting.topology.local.bandwidth, &step);
-  PrintServed(step, setting.topology.network);
+  PrintServed(flags, step, setting.topology.network);
   return absl::OkStatus();
 }
 
-absl::Status CheckNumbers() {
+absl::Status CheckNumbers(const ScaleFlags& flags) {
   constexpr int kMost = 1 << 20;
-  if (absl::GetFlag(FLAGS_runs) < 1) return absl::InvalidArgumentError("--runs must be at least 1");
-  if (absl::GetFlag(FLAGS_cores) < 0) return absl::InvalidArgumentError("--cores must not be negative");
-  if (absl::GetFlag(FLAGS_servers) < 0 || absl::GetFlag(FLAGS_servers) > kMost) {
+  if (*flags.runs < 1) return absl::InvalidArgumentError("--runs must be at least 1");
+  if (*flags.cores < 0) return absl::InvalidArgumentError("--cores must not be negative");
+  if (*flags.servers < 0 || *flags.servers > kMost) {
     return absl::InvalidArgumentError(absl::StrCat("--servers must be from 0 to ", kMost));
   }
-  if (absl::GetFlag(FLAGS_max_devices) < 1 || absl::GetFlag(FLAGS_max_devices) > kMost) {
+  if (*flags.max_devices < 1 || *flags.max_devices > kMost) {
     return absl::InvalidArgumentError(absl::StrCat("--max_devices must be from 1 to ", kMost));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckCrossovers(const std::vector<std::string>& arguments) {
+absl::Status CheckCrossovers(const ScaleFlags& flags, const std::vector<std::string>& arguments) {
   if (!arguments.empty()) return Misfit("--crossovers and a model", "it is about links alone; leave one of them out");
-  if (absl::GetFlag(FLAGS_algorithm) != "auto" && absl::GetFlag(FLAGS_measured).empty()) {
+  if (*flags.algorithm != "auto" && flags.measured->empty()) {
     return Misfit("--crossovers and --algorithm", "all are compared; with --measured it is the one that times are of");
   }
-  if (absl::GetFlag(FLAGS_servers) != 0) return Misfit("--crossovers and --servers", "all-reduces are compared");
-  if (absl::GetFlag(FLAGS_max_devices) < 2) {
+  if (*flags.servers != 0) return Misfit("--crossovers and --servers", "all-reduces are compared");
+  if (*flags.max_devices < 2) {
     return absl::InvalidArgumentError("--max_devices must be at least 2 for --crossovers");
   }
   return absl::OkStatus();
 }
 
-absl::Status Forecasts(const std::vector<std::string>& arguments) {
-  const bool crossovers = absl::GetFlag(FLAGS_crossovers);
-  if (crossovers) TD_RETURN_IF_ERROR(CheckCrossovers(arguments));
+absl::Status Forecasts(const ScaleFlags& flags, const std::vector<std::string>& arguments) {
+  const bool crossovers = *flags.crossovers;
+  if (crossovers) TD_RETURN_IF_ERROR(CheckCrossovers(flags, arguments));
   if (!crossovers && arguments.size() != 1) {
     return absl::InvalidArgumentError("usage: tandem-scale MODEL_DIR|FILE [--local=LINK] [--network=LINK] ...; --help");
   }
-  TD_RETURN_IF_ERROR(CheckNumbers());
-  TD_ASSIGN_OR_RETURN(Setting setting, SettingFromFlags());
+  TD_RETURN_IF_ERROR(CheckNumbers(flags));
+  TD_ASSIGN_OR_RETURN(Setting setting, SettingOf(flags));
   if (crossovers) {
-    PrintCrossovers(setting);
+    PrintCrossovers(flags, setting);
     return absl::OkStatus();
   }
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], "train"));
@@ -354,26 +364,27 @@ absl::Status Forecasts(const std::vector<std::string>& arguments) {
   if (gpu && setting.measured.has_value()) {
     return Misfit("--measured and a program for GPUs", "its all-reduces are NCCL's; give a link and ring or tree");
   }
-  if (gpu && absl::GetFlag(FLAGS_algorithm) == "auto") setting.algorithm = Algorithm::kRing;
-  if (absl::GetFlag(FLAGS_servers) > 0 || executable->index().parameter_servers > 0) {
-    return ForecastServers(*executable, arguments[0], path, setting);
+  if (gpu && *flags.algorithm == "auto") setting.algorithm = Algorithm::kRing;
+  if (*flags.servers > 0 || executable->index().parameter_servers > 0) {
+    return ForecastServers(flags, *executable, arguments[0], path, setting);
   }
-  TD_ASSIGN_OR_RETURN(const Measured measured, TimesOf(*executable, path));
-  TD_ASSIGN_OR_RETURN(StepModel model, MakeStepModel(*executable, measured.commands, absl::GetFlag(FLAGS_overlap)));
-  if (absl::GetFlag(FLAGS_compute_ms) > 0) {
-    Scale(1e-3 * absl::GetFlag(FLAGS_compute_ms) / (model.compute + model.tail), model);
+  TD_ASSIGN_OR_RETURN(const Measured measured, TimesOf(flags, *executable, path));
+  TD_ASSIGN_OR_RETURN(StepModel model, MakeStepModel(*executable, measured.commands, *flags.overlap));
+  if (*flags.compute_ms > 0) {
+    Scale(1e-3 * *flags.compute_ms / (model.compute + model.tail), model);
   }
   PrintBuckets(model);
-  PrintTable(model, setting, /*processes=*/!gpu);
-  if (absl::GetFlag(FLAGS_check).empty()) return absl::OkStatus();
+  PrintTable(flags, model, setting, /*processes=*/!gpu);
+  if (flags.check->empty()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(model, MakeStepModel(*executable, measured.commands, /*overlap=*/false));
-  return Check(*executable, measured, std::move(model));
+  return Check(flags, *executable, measured, std::move(model));
 }
 
 }  // namespace
-}  // namespace tandem
 
-int main(int argc, char** argv) {
-  return tandem::RunProgram(argc, argv, "forecasts a compiled training step on 1 to 1024 devices (MODEL_DIR|FILE)",
-                            tandem::Forecasts);
+int TandemScale(int argc, char** argv) {
+  return RunToolProgram<ScaleFlags>(
+      argc, argv, "forecasts a compiled training step on 1 to 1024 devices (MODEL_DIR|FILE)", Forecasts);
 }
+
+}  // namespace tandem
