@@ -17,6 +17,8 @@ int TandemPlot(int argc, char** argv);
 int TandemRecords(int argc, char** argv);
 int TandemRun(int argc, char** argv);
 int TandemScale(int argc, char** argv);
+int TandemServe(int argc, char** argv);
+int TandemStablehlo(int argc, char** argv);
 int TandemTextures(int argc, char** argv);
 
 }  // namespace tandem

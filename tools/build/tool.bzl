@@ -1,4 +1,23 @@
-"""Tools: the function of each is a library, which its program calls."""
+"""Tools: the function of each is a library, which its program calls, and so does RunTool (tools/run_tool.h)."""
+
+# What an installed package has, as the table in tools/run_tool.cc.
+INSTALLED_TOOLS = [
+    "calibrate",
+    "checkpoint",
+    "cluster",
+    "compare",
+    "devices",
+    "dump",
+    "launch",
+    "onnx",
+    "plot",
+    "records",
+    "run",
+    "scale",
+    "serve",
+    "stablehlo",
+    "textures",
+]
 
 def tool(name, deps):
     """The program tandem-NAME, and the library tandem_NAME with the function TandemName (tools/tool_functions.h).
