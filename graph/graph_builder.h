@@ -56,8 +56,6 @@ using Attr =
     std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, DType, HostTensor>;
 using Attrs = std::vector<std::pair<std::string, Attr>>;
 
-namespace internal {}
-
 // Builds one graph, for one mode. Not thread-safe. Errors are sticky: the first one (with op, shapes and the user's
 // file and line) stays in status(), and everything built after it is poisoned.
 class GraphBuilder {
