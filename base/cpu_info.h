@@ -10,6 +10,7 @@
 
 namespace TANDEM_API tandem {
 
+// A cache of a processor.
 struct CpuCache {
   int level = 0;     // level of the cache, 1 to 4
   std::string type;  // "data", "instruction" or "unified"
@@ -18,6 +19,7 @@ struct CpuCache {
   bool operator==(const CpuCache&) const = default;
 };
 
+// What ReadCpuInfo found out.
 struct CpuInfo {
   std::string model;  // "AMD EPYC 9654 96-Core Processor"; empty if unknown
   int sockets = 0;

@@ -57,6 +57,7 @@ class CrossDeviceOps {
   virtual absl::Status Broadcast(int root, absl::Span<const PerReplica> tensors, ParallelFor parallel_for);
 };
 
+// Makes an object for one collective of a program.
 using CrossDeviceOpsFactory = std::function<std::unique_ptr<CrossDeviceOps>()>;
 
 // Registers ops under a name, which strategies use and dumps show. Call it before making the Estimator that uses the

@@ -37,6 +37,7 @@ absl::string_view CppName(DType dtype);
 // The inverse of Name for types that programs can have; kInvalid for other names.
 DType DTypeFromName(absl::string_view name);
 
+// DTypeOf<T>::value is the DType of a C++ type: float, double, int32_t, int64_t, uint8_t or bool.
 template <typename T>
 struct DTypeOf;
 template <>

@@ -29,6 +29,7 @@ std::string BaseName(absl::string_view path);
 class RandomAccessFile {
  public:
   virtual ~RandomAccessFile() = default;
+  // The path that it was opened by.
   virtual const std::string& path() const = 0;
   // Size in bytes when it was opened.
   virtual int64_t size() const = 0;
@@ -43,9 +44,11 @@ class RandomAccessFile {
 class WritableFile {
  public:
   virtual ~WritableFile() = default;  // closes without syncing
+  // Writes at the end; the bytes may be lost until Sync.
   virtual absl::Status Append(absl::string_view bytes) = 0;
   // Returns when the content is on the disk (fsync).
   virtual absl::Status Sync() = 0;
+  // Closes without syncing; an error that was noticed late is returned here.
   virtual absl::Status Close() = 0;
 };
 
@@ -60,6 +63,7 @@ class FileLock {
 // Default for the most bytes that ReadFile reads into memory.
 inline constexpr int64_t kMaxReadFile = int64_t{1} << 30;
 
+// What Env::Stat says of a path.
 struct FileInfo {
   bool is_directory = false;
   bool is_regular = false;
@@ -72,6 +76,7 @@ struct TemporaryFile {
   std::unique_ptr<WritableFile> file;
 };
 
+// Files, clocks and the identity of this process.
 class Env {
  public:
   virtual ~Env() = default;
@@ -97,6 +102,7 @@ class Env {
   virtual absl::Status SyncDir(const std::string& dir) = 0;
   // AlreadyExists if `dir` exists.
   virtual absl::Status CreateDir(const std::string& dir) = 0;
+  // Deletes a file or a link; NotFound if it does not exist.
   virtual absl::Status DeleteFile(const std::string& path) = 0;
   // The directory must be empty.
   virtual absl::Status DeleteDir(const std::string& dir) = 0;
@@ -112,12 +118,15 @@ class Env {
   virtual double NowSeconds() = 0;
   // Seconds since some fixed point; never goes back.
   virtual double MonotonicSeconds() = 0;
+
   virtual void SleepSeconds(double seconds) = 0;
+
   virtual int ProcessId() = 0;
   virtual std::string HostName() = 0;
 
   // True if `path` exists. A path in an unreadable folder counts as absent: if that matters, use Stat.
   bool Exists(const std::string& path) { return Stat(path).ok(); }
+  // The size in bytes.
   absl::StatusOr<int64_t> FileSize(const std::string& path);
   // Returns the content of a file. DataLoss, before any memory is allocated, if the file is larger than `max_bytes`.
   absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes = kMaxReadFile);

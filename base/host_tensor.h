@@ -33,11 +33,13 @@ class HostTensor {
   // An uninitialised tensor; for strings, a tensor of empty strings. Every size in `shape` must be >= 0.
   HostTensor(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
 
+  // A tensor of zeros, false or empty strings.
   static HostTensor Zeros(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
   // Makes a tensor from `values` in row-major order, as many as `shape` has elements. T is one of DTypeOf's types.
   template <typename T>
   static HostTensor FromVector(Shape shape, const std::vector<T>& values,
                                SourceLocation location = SourceLocation::Current());
+  // A tensor of shape {} with this value.
   template <typename T>
   static HostTensor Scalar(T value) {
     HostTensor t(DTypeOf<T>::value, {});
@@ -65,6 +67,7 @@ class HostTensor {
   // InvalidArgument, with the source line, for a tensor made from invalid arguments; OK for all others.
   absl::Status status() const;
 
+  // The first byte of the buffer; null for an empty tensor.
   void* raw() { return empty() ? nullptr : buffer_.get(); }
   const void* raw() const { return empty() ? nullptr : buffer_.get(); }
   // Returns null for a default-constructed tensor. T must be the tensor's element type (a bool's bytes may be read as

@@ -13,6 +13,7 @@ namespace TANDEM_API tandem {
 
 // The values of the random kinds depend on the variable's name and the run's seed (FillInitialValue).
 struct Initializer {
+  // Zeros, one value, uniform, normal cut at two deviations, and normal.
   enum class Kind : int8_t { kZeros, kConstant, kUniform, kTruncatedNormal, kNormal };
   static constexpr int kKinds = 5;
   Kind kind = Kind::kZeros;

@@ -8,6 +8,7 @@
 
 namespace TANDEM_API tandem {
 
+// A library, loaded or looked for in vain.
 struct LoadedLibrary {
   std::string name;     // "oneDNN"
   std::string version;  // "3.6.2"; empty if it is not loaded

@@ -19,6 +19,7 @@
 
 namespace TANDEM_API tandem {
 
+// How serious a line is.
 enum class LogSeverity { kInfo = 0, kWarning = 1, kError = 2 };
 
 // Lines below `severity` are dropped. Default kInfo.
@@ -40,6 +41,7 @@ class ScopedMinLogSeverity {
 // Text before each message, such as "[worker 2] " in a job of several workers. Default empty.
 void SetLogTag(absl::string_view tag);
 
+// A line that LogCapture has stored.
 struct LogEntry {
   LogSeverity severity;
   std::string message;  // the line without its prefix, but with the tag (SetLogTag)
@@ -54,9 +56,11 @@ class LogCapture {
   LogCapture(const LogCapture&) = delete;
   LogCapture& operator=(const LogCapture&) = delete;
 
+  // The lines so far.
   std::vector<LogEntry> entries() const;
   // All messages of at least this severity, one per line.
   std::string Text(LogSeverity min_severity = LogSeverity::kInfo) const;
+  // True if a line contains `part`.
   bool Contains(absl::string_view part) const;
 
  private:
@@ -87,6 +91,8 @@ class LogMessage {
 #define TD_LOG_SEVERITY_INFO ::tandem::LogSeverity::kInfo
 #define TD_LOG_SEVERITY_WARNING ::tandem::LogSeverity::kWarning
 #define TD_LOG_SEVERITY_ERROR ::tandem::LogSeverity::kError
+
+// A stream for one line: TD_LOG(INFO) << text. The severity is INFO, WARNING or ERROR.
 #define TD_LOG(severity) ::tandem::LogMessage(TD_LOG_SEVERITY_##severity, __FILE__, __LINE__).stream()
 
 #endif  // TANDEM_BASE_LOGGING_H_

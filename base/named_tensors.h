@@ -10,6 +10,7 @@
 
 namespace TANDEM_API tandem {
 
+// A tensor for each name, sorted by the names.
 using NamedTensors = std::map<std::string, HostTensor>;
 
 }  // namespace tandem

@@ -11,6 +11,7 @@
 
 namespace TANDEM_API tandem {
 
+// RunConfig.precision.
 enum class Precision {
   kFloat32,        // float32; algorithms with a somewhat larger rounding error (Winograd) are allowed
   kStrictFloat32,  // float32; only algorithms that round as plain sums of products do

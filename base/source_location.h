@@ -6,6 +6,7 @@
 
 namespace TANDEM_API tandem {
 
+// A line of a source file; functions take it as a defaulted last argument.
 struct SourceLocation {
   const char* file = "";
   int line = 0;

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+// TD_RETURN_IF_ERROR(F()): returns from the function with the status of F(), if that is an error.
 #define TD_RETURN_IF_ERROR(expr)                                            \
   do {                                                                      \
     if (absl::Status td_status = (expr); !td_status.ok()) return td_status; \

@@ -22,11 +22,13 @@ enum class TaskType { kChief, kWorker, kParameterServer, kEvaluator };
 // Returns the name as in TF_CONFIG: "chief", "worker", "ps", "evaluator".
 absl::string_view Name(TaskType type);
 
+// One process of a cluster.
 struct Task {
   TaskType type = TaskType::kChief;
   int64_t index = 0;  // number of the task among those of its type, from 0 on
 };
 
+// What a launcher has told this process, or a program sets in RunConfig.cluster.
 struct Cluster {
   // The source of this description: "TF_CONFIG", "torchrun (RANK, WORLD_SIZE)".
   std::string source;

@@ -17,6 +17,7 @@ struct ComponentBuffer {
   Shape shape;
   void* memory = nullptr;
 
+  // The memory of a tensor, which must outlive the result.
   static ComponentBuffer Of(HostTensor& tensor) { return {tensor.dtype(), tensor.shape(), tensor.raw()}; }
 
   int64_t num_elements() const {

@@ -249,6 +249,7 @@ class Iterator {
 // stages.
 class Dataset {
  public:
+  // The types of the functions that stages call.
   using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
   using MapIntoFn = std::function<absl::Status(const Element& in, absl::Span<const ComponentBuffer> out)>;
   using Slices = std::vector<std::pair<std::string, HostTensor>>;
@@ -436,6 +437,7 @@ class Dataset {
   // is "?".
   std::string Fingerprint() const;
 
+  // Makes an iterator at the first element, or returns status(), or an error of opening files.
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
 
   // Returns how fast the iterators of this dataset and each of its stages have been so far (data/throughput.h). The

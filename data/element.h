@@ -28,6 +28,7 @@ struct NameArg {
   SourceLocation loc;
 };
 
+// Names of components in their order; shared, since all elements of a dataset have the same.
 using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
 
 // One element: a tensor for each component, in the order of the dataset's spec. The tensors may share buffers with

@@ -18,11 +18,13 @@ namespace TANDEM_API tandem {
 inline constexpr char kFashionMnistDir[] = "/usr/share/datasets/fashion-mnist";
 inline constexpr int kFashionMnistClasses = 10;
 
+// Images with their classes.
 struct LabelledImages {
   HostTensor images;  // uint8 [n,28,28], 0 is the background
   HostTensor labels;  // uint8 [n], each in 0..9
 };
 
+// Both halves of the data.
 struct FashionMnist {
   LabelledImages train;
   LabelledImages test;
@@ -34,6 +36,7 @@ struct ImageStream {
   HostTensor labels;                  // uint8 [n], each in 0..9
 };
 
+// Which half to read.
 enum class FashionMnistSplit { kTrain, kTest };
 
 // Read `train-images-idx3-ubyte` etc. from `dir`, each with or without the suffix .gz. NotFound when a file is missing;
@@ -42,6 +45,7 @@ absl::StatusOr<LabelledImages> LoadFashionMnistSplit(FashionMnistSplit split,
                                                      const std::string& dir = kFashionMnistDir);
 // Opens the images without reading them all: IdxReader::WaitForRows returns the errors of damaged images.
 absl::StatusOr<ImageStream> OpenFashionMnistSplit(FashionMnistSplit split, const std::string& dir = kFashionMnistDir);
+// Reads both halves.
 absl::StatusOr<FashionMnist> LoadFashionMnist(const std::string& dir = kFashionMnistDir);
 
 // uint8 [n,28,28] -> float32 [n,28,28,1], divided by 255. InvalidArgument for another type or rank.

@@ -29,6 +29,7 @@ struct StageThroughput {
   double drawing_secs = 0;
 };
 
+// What Dataset::MeasuredThroughput returns.
 struct Throughput {
   // From the sources to the last stage. The times of stages are estimates from some elements.
   std::vector<StageThroughput> stages;

@@ -57,6 +57,7 @@ class Vocabulary {
   int64_t Index(absl::string_view token) const;
   // The number of indices: the number of tokens plus one.
   int64_t size() const;
+  // The tokens in the order of their indices.
   const std::vector<std::string>& tokens() const;
 
   // Replaces the strings, of any shape, of `component` by their indices, int64 of the same shape, in a Map. If there is

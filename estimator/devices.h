@@ -15,6 +15,7 @@
 
 namespace TANDEM_API tandem {
 
+// An NVIDIA GPU.
 struct GpuDevice {
   std::string name;            // the name to give to a strategy: "gpu:0"
   std::string model;           // the product: "NVIDIA H200"
@@ -23,6 +24,7 @@ struct GpuDevice {
   std::string driver;  // the newest CUDA version that its driver supports: "12.4"
 };
 
+// What ListDevices found.
 struct MachineDevices {
   CpuInfo cpu;
   // The target that cpu:native stands for, "cpu:znver4", and the CPU features that its code uses, in LLVM's spelling

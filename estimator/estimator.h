@@ -108,6 +108,7 @@ struct TrainResult {
 // SIGTERM (RunConfig.handle_signals); training has then saved a checkpoint.
 class Estimator {
  public:
+  // Builds and reads nothing yet. Mistakes in `config` are errors of every call.
   Estimator(ModelFn model_fn, RunConfig config, Params params = {}, InputSpec input_spec = {});
   ~Estimator();
   Estimator(const Estimator&) = delete;
@@ -122,6 +123,7 @@ class Estimator {
   // evaluates the initialised weights, with a warning; NotFound if the directory model_dir does not exist.
   absl::StatusOr<EvalResult> Evaluate(const InputFn& input_fn, const EvaluateOptions& options = {});
 
+  // Calls `on_prediction` for each example of the input, in its order, until it returns false.
   absl::Status Predict(const InputFn& input_fn, const PredictFn& on_prediction, const PredictOptions& options = {});
 
   // Makes a Predictor (estimator/predictor.h), for many calls with few examples each, where Predict's input would cost
@@ -170,6 +172,7 @@ class Estimator {
   const std::string& model_dir() const { return config().model_dir; }
   // Returns model_dir/eval or model_dir/eval_<name>, where the results of evaluations are recorded.
   std::string eval_dir(const std::string& name = "") const;
+  // How the last Train of this object ended; not set before the first.
   const std::optional<TrainResult>& last_train_result() const;
   // The step of the values in memory; during a training, the steps so far.
   int64_t global_step() const;

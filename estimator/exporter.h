@@ -54,9 +54,11 @@ class Exporter {
   virtual absl::Status CheckMetrics(const std::vector<std::string>& names) { return absl::OkStatus(); }
   // Returns the path of the export; empty if there was nothing to export.
   virtual absl::StatusOr<std::string> Export(Estimator& estimator, const ExportRequest& request) = 0;
+  // True if an error of the export at the end is an error of TrainAndEvaluate.
   virtual bool required() const { return false; }
 };
 
+// EvalSpec.exporters.
 using ExporterList = std::vector<std::shared_ptr<Exporter>>;
 
 // Exports once, at the end of training. Required: its error is an error of TrainAndEvaluate.

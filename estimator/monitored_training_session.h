@@ -62,6 +62,7 @@ class MonitoredTrainingSession {
   // FailedPrecondition if it is closed already.
   absl::Status Close();
 
+  // Training steps finished so far.
   int64_t global_step() const;
 
  private:

@@ -44,6 +44,7 @@ class Predictor {
   // indexes.
   absl::StatusOr<NamedTensors> Predict(const NamedTensors& features);
 
+  // What the model asks for, as given to MakePredictor.
   const std::vector<ComponentSpec>& features() const;
   // The step of the weights, and their checkpoint; "" for initial values and for weights that were in memory only.
   int64_t global_step() const;

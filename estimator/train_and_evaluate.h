@@ -18,6 +18,7 @@
 
 namespace TANDEM_API tandem {
 
+// How TrainAndEvaluate trains.
 struct TrainSpec {
   InputFn input_fn;
   // Train until this global step; if not set, until the input ends.
@@ -31,6 +32,7 @@ struct TrainSpec {
   absl::Status Validate() const;
 };
 
+// How and when TrainAndEvaluate evaluates.
 struct EvalSpec {
   InputFn input_fn;
   // Batches per replica; if not set, the whole input, once. (tf.estimator's default is 100 steps.)

@@ -21,6 +21,7 @@ namespace TANDEM_API tandem {
 // Keras name of such a function ("relu", "softmax"). An empty Activation is linear.
 class Activation {
  public:
+  // The type of the functions of graph/ops.h.
   using Function = Tensor (*)(const Tensor&, SourceLocation);
 
   Activation() = default;
@@ -42,6 +43,7 @@ class Activation {
         problem_(ProblemOf(function)),
         function_([f = std::forward<F>(function)](const Tensor& x, SourceLocation) { return f(x); }) {}
 
+  // Applies the function; errors are recorded in the graph, with the caller's line.
   Tensor operator()(const Tensor& x, SourceLocation loc = SourceLocation::Current()) const {
     if (!problem_.empty() && x.ok()) return x.graph()->FailAt("Activation", problem_, loc);
     return function_ && problem_.empty() ? function_(x, loc) : x;
@@ -80,8 +82,10 @@ class Activation {
 
 // These activations complete Relu, Sigmoid, Tanh and Softmax of graph/ops.h. All act elementwise on floating-point
 // tensors.
+
+// x for x >= 0, alpha x for x < 0.
 Tensor LeakyRelu(const Tensor& x, double alpha = 0.2, SourceLocation loc = SourceLocation::Current());
-Tensor Relu6(const Tensor& x, SourceLocation loc = SourceLocation::Current());
+Tensor Relu6(const Tensor& x, SourceLocation loc = SourceLocation::Current());     // min(max(x, 0), 6)
 Tensor Elu(const Tensor& x, SourceLocation loc = SourceLocation::Current());       // x for x >= 0, e^x - 1 for x < 0
 Tensor Softplus(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // log(1 + e^x), without overflow
 Tensor Swish(const Tensor& x, SourceLocation loc = SourceLocation::Current());     // x sigmoid(x)

@@ -25,6 +25,7 @@ namespace initializers {
 // usual ones.
 class InitializerFn {
  public:
+  // From a shape to the graph's initialiser.
   using Recipe = std::function<Initializer(absl::Span<const int64_t> shape)>;
 
   InitializerFn() = default;
@@ -49,6 +50,7 @@ class InitializerFn {
         min_rank_(min_rank),
         max_rank_(max_rank) {}
 
+  // False for an initialiser that was not set.
   explicit operator bool() const { return recipe_ != nullptr; }
 
   // Returns the graph's initialiser for a variable of this shape. It is zeros if first_value() is set, which is used
@@ -71,6 +73,7 @@ class InitializerFn {
   std::string problem_;  // the text of the error for an unknown name
 };
 
+// The result of ComputeFans.
 struct Fans {
   double in = 1, out = 1;
 };
@@ -78,16 +81,19 @@ struct Fans {
 // the last two sizes are multiplied by the window size; for a vector both are its size.
 Fans ComputeFans(absl::Span<const int64_t> shape);
 
+// The same value everywhere.
 InitializerFn Zeros();
 InitializerFn Ones();
 InitializerFn Constant(double value);
 // Uniform in [minval, maxval).
 InitializerFn RandomUniform(double minval = -0.05, double maxval = 0.05);
+// Normal numbers.
 InitializerFn RandomNormal(double mean = 0, double stddev = 0.05);
 // Normal numbers; those further than two standard deviations from the mean are drawn again. `stddev` is the standard
 // deviation before this truncation.
 InitializerFn TruncatedNormal(double mean = 0, double stddev = 0.05);
 
+// Which number of connections VarianceScaling divides by, and which distribution it draws from.
 enum class FanMode : int8_t { kFanIn, kFanOut, kFanAverage };
 enum class Distribution : int8_t { kTruncatedNormal, kUntruncatedNormal, kUniform };
 struct VarianceScalingOptions {

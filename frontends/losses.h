@@ -14,6 +14,7 @@
 namespace TANDEM_API tandem {
 namespace losses {
 
+// How the losses of examples become one number.
 enum class Reduction : int8_t {
   kSumOverBatchSize,     // sum(w l) divided by the number of losses l; Keras' default
   kSum,                  // sum(w l), where l are the losses and w the weights

@@ -36,6 +36,7 @@ struct MetricValue {
 
 // The name of each sum, with its elements in row-major order, added over all batches.
 using MetricSums = std::map<std::string, std::vector<double>>;
+// Computes a metric from its sums; an error ends the evaluation.
 using MetricResult = std::function<absl::StatusOr<MetricValue>(const MetricSums& sums)>;
 
 // A metric: a quotient of two sums, or any function of sums over the examples.
@@ -53,6 +54,7 @@ struct Metric {
   // Computes the metric from the sums. It is called once, on the host, after the last batch.
   MetricResult result = nullptr;
 
+  // True if none of its tensors is poisoned.
   bool ok() const;
 };
 
@@ -161,7 +163,9 @@ Metric Recall(const Tensor& labels, const Tensor& predictions, const ScoreOption
 Metric F1(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
           SourceLocation loc = SourceLocation::Current());
 
+// True over false positive rates, or precision over recall.
 enum class Curve : int8_t { kROC, kPR };
+// How the area under a curve is added up.
 enum class Summation : int8_t {
   kInterpolation,  // ROC uses trapezoids; PR interpolates true positives as in Davis and Goadrich 2006
   kMinoring,       // sums rectangles below the curve

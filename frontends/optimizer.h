@@ -27,6 +27,7 @@ struct TrainOp {
   bool ok() const { return graph() != nullptr; }
 };
 
+// What ComputeGradients returns for a variable, and ApplyGradients takes.
 struct GradientAndVariable {
   Tensor gradient;  // not ok() if the loss does not depend on the variable
   Tensor variable;
@@ -111,6 +112,7 @@ struct MovingAverageOptions {
 // A cheap handle; may be used for several graphs. The available optimizers are in optimizers.h.
 class Optimizer {
  public:
+  // An optimizer with a rule of the user; `clip` applies to the gradients of the global batch.
   Optimizer(std::shared_ptr<const UpdateRule> rule, LearningRate learning_rate, const ClipOptions& clip = {});
 
   // Adds the ops of gradients, clipping and updates to the loss's graph. `loss` is a floating-point scalar. Variables

@@ -22,6 +22,7 @@ struct Regularizer {
 
   double l1 = 0;
   double l2 = 0;
+  // True if there is no penalty.
   bool empty() const { return l1 == 0 && l2 == 0 && problem_.empty(); }
   // Returns Keras' class L1, L2 or L1L2 with its factors. named() is false if there is no penalty.
   PartConfig config() const;
@@ -32,6 +33,7 @@ struct Regularizer {
   std::string problem_;
 };
 
+// Penalties with these factors.
 inline Regularizer L1(double factor) { return {factor, 0}; }
 inline Regularizer L2(double factor) { return {0, factor}; }
 inline Regularizer L1L2(double l1, double l2) { return {l1, l2}; }

@@ -54,12 +54,14 @@ struct VariableSpec {
 // The value of an op's attribute.
 using Attr =
     std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, DType, HostTensor>;
+// The attributes of an op, by name.
 using Attrs = std::vector<std::pair<std::string, Attr>>;
 
 // Builds one graph, for one mode. Not thread-safe. Errors are sticky: the first one (with op, shapes and the user's
 // file and line) stays in status(), and everything built after it is poisoned.
 class GraphBuilder {
  public:
+  // An empty graph; the name is that of its MLIR function.
   explicit GraphBuilder(absl::string_view name = "main");
   ~GraphBuilder();
   GraphBuilder(const GraphBuilder&) = delete;
@@ -131,6 +133,7 @@ class GraphBuilder {
   // Adds a term that is added to the model's loss once, independent of the batch: a floating-point scalar.
   // losses::RegularizationLoss adds all of them up.
   void AddRegularizationLoss(const Tensor& loss, SourceLocation loc = SourceLocation::Current());
+  // The terms so far.
   const std::vector<Tensor>& regularization_losses() const { return regularization_losses_; }
   // Returns the regularization terms that neither `loss` nor a loss passed to Gradients depends on, each with its
   // place: "\"dense\" at model.cc:12".
@@ -138,6 +141,7 @@ class GraphBuilder {
 
   // Returns "conv2d", then "conv2d_1", ...: unique in the current scope, as TensorFlow names layers.
   std::string UniqueName(absl::string_view base);
+  // Enter and leave a name scope; NameScope does both.
   void PushScope(absl::string_view name);
   void PopScope();
 
@@ -148,9 +152,11 @@ class GraphBuilder {
   // The outputs, with the places where Output named them.
   const std::map<std::string, SourceLocation>& outputs() const;
 
+  // All variables, slots included, in order of creation.
   const std::vector<VariableSpec>& variables() const;
   // The tensors that Variable() returned for trainable variables, in order of creation.
   std::vector<Tensor> trainable_variables() const;
+  // The step scalars that have a default, with it.
   const std::map<std::string, double>& scalar_defaults() const;
   // True if StepScalar was called for `name` with a default.
   bool HasScalarDefault(absl::string_view name) const;
@@ -169,6 +175,7 @@ class GraphBuilder {
   // The graph as MLIR text.
   std::string ToString(bool with_locations = false) const;
 
+  // For passes: the MLIR side.
   internal::GraphModule& module() { return *module_; }
   const internal::GraphModule& module() const { return *module_; }
 

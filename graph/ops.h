@@ -17,7 +17,8 @@ namespace TANDEM_API tandem {
 
 #define TD_LOC SourceLocation loc = SourceLocation::Current()
 
-// Elementwise, one operand.
+// Elementwise, one operand: floating-point tensors of any shape, Neg, Abs and Square also integers. Slopes where two
+// branches meet are TensorFlow's: Relu and Abs have 0 at 0.
 Tensor Neg(const Tensor& x, TD_LOC);
 Tensor Abs(const Tensor& x, TD_LOC);
 Tensor Exp(const Tensor& x, TD_LOC);
@@ -34,10 +35,16 @@ Tensor Erf(const Tensor& x, TD_LOC);
 // x times the normal distribution function of x; GeluTanh approximates it with tanh, with an error of up to 0.0005.
 Tensor Gelu(const Tensor& x, TD_LOC);
 Tensor GeluTanh(const Tensor& x, TD_LOC);
+// -1, 0 or 1; NaN stays NaN. Its gradient is zero.
 Tensor Sign(const Tensor& x, TD_LOC);
+// The largest whole number that is not above x. Its gradient is zero.
 Tensor Floor(const Tensor& x, TD_LOC);
+// The negation of a bool tensor.
 Tensor Not(const Tensor& x, TD_LOC);
+// True where x is neither infinite nor NaN.
 Tensor IsFinite(const Tensor& x, TD_LOC);
+// The same numbers in another type. To an integer it rounds toward zero; to a bool it is x != 0. A number that the type
+// cannot hold becomes an unspecified one.
 Tensor Cast(const Tensor& x, DType dtype, TD_LOC);
 // Returns x, but passes no gradient on.
 Tensor StopGradient(const Tensor& x, TD_LOC);
@@ -80,6 +87,7 @@ Tensor Sub(double x, const Tensor& y, TD_LOC);
 Tensor Div(double x, const Tensor& y, TD_LOC);
 Tensor Pow(double x, const Tensor& y, TD_LOC);
 
+// The functions above as operators; the location is that of the first tensor.
 inline Tensor operator+(TensorArg x, TensorArg y) { return Add(x.tensor, y.tensor, x.loc); }
 inline Tensor operator-(TensorArg x, TensorArg y) { return Sub(x.tensor, y.tensor, x.loc); }
 inline Tensor operator*(TensorArg x, TensorArg y) { return Mul(x.tensor, y.tensor, x.loc); }
@@ -94,20 +102,30 @@ inline Tensor operator+(double x, TensorArg y) { return Add(y.tensor, x, y.loc);
 inline Tensor operator-(double x, TensorArg y) { return Sub(x, y.tensor, y.loc); }
 inline Tensor operator/(double x, TensorArg y) { return Div(x, y.tensor, y.loc); }
 
-// Shapes. In every shape kBatch stands for the batch. Broadcast aligns shapes at the last dimension, as NumPy does.
+// Shapes. In every shape kBatch stands for the batch.
+
+// x repeated to this shape. Broadcast aligns shapes at the last dimension, as NumPy does.
 Tensor Broadcast(const Tensor& x, const Shape& shape, TD_LOC);
 // A batched tensor keeps dimension 0, which is kBatch in `shape`. One size may be -1: computed from the number of
 // elements.
 Tensor Reshape(const Tensor& x, const Shape& shape, TD_LOC);
+// Permutes dimensions: dimension i of the result is dimension permutation[i] of x. The batch stays dimension 0.
 Tensor Transpose(const Tensor& x, const std::vector<int64_t>& permutation, TD_LOC);
+// The box of x that begins at `begin` and has the sizes `size`, one number for each dimension; a size of -1 takes all
+// from `begin` on. The batch has begin 0 and size -1.
 Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size, TD_LOC);
+// Adds `low` elements before and `high` behind, for each dimension, with this value; none along the batch.
 Tensor Pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high, double value = 0,
            TD_LOC);
+// Joins tensors along `axis`, not the batch; all other sizes are equal.
 Tensor Concat(const std::vector<Tensor>& xs, int64_t axis, TD_LOC);
 // Rows of `params` ([n, ...]) by integer `indices`; the shape is indices.shape + params.shape[1:]. A computed index
 // outside [0, n) gives NaN, or the nearest row if `params` are integers. For batched params: GatherRows.
 Tensor Gather(const Tensor& params, const Tensor& indices, TD_LOC);
+// 1 at the position given by the integer index along a new last dimension of size `depth`, 0 elsewhere; zeros for an
+// index outside [0, depth).
 Tensor OneHot(const Tensor& indices, int64_t depth, DType dtype = DType::kFloat32, TD_LOC);
+// A tensor of this shape whose elements are their index along `axis`; along the batch, the row in the global batch.
 Tensor Iota(GraphBuilder* graph, const Shape& shape, int64_t axis, DType dtype, TD_LOC);
 
 // Reductions over `axes` (negative ones count from the end; empty: all). A mean over the batch divides by the number of
@@ -120,6 +138,7 @@ Tensor ReduceMin(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims
 Tensor ArgMax(const Tensor& x, int64_t axis, TD_LOC);
 
 // Contractions and windows. Images are NHWC, kernels HWIO.
+
 // MatMul: [b, k] x [k, n], or over the last dimension of a tensor with more: [b, s, k] x [k, n] is [b, s, n].
 // With transpose_a it sums over all dimensions but the last: [b, s, m] x [b, s, n] is [m, n].
 Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false, TD_LOC);
@@ -132,21 +151,28 @@ struct BatchMatMulOptions {
 // [..., m, k] x [..., k, n] is [..., m, n] for every index of the leading dimensions; there must be at least one, and
 // they must be equal.
 Tensor BatchMatMul(const Tensor& a, const Tensor& b, const BatchMatMulOptions& options = {}, TD_LOC);
+// Steps from window to window, {height, width}, and what is beyond the border.
 struct WindowOptions {
   std::vector<int64_t> strides = {1, 1};
   Padding padding = Padding::kValid;
 };
+// A convolution of x [b, h, w, in] with a kernel [kh, kw, in, out]: [b, h', w', out].
 Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, TD_LOC);
 // Convolves each channel separately: a kernel [height, width, channels, multiplier] gives channels x multiplier
 // channels, first those of the first input channel.
 Tensor DepthwiseConv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, TD_LOC);
+// The largest element of each window, {height, width}, of each channel: [b, h, w, c] -> [b, h', w', c]. A NaN in a
+// window is the result.
 Tensor MaxPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, TD_LOC);
+// The mean of each window; the divisor is the number of its elements inside the image.
 Tensor AvgPool(const Tensor& x, const std::vector<int64_t>& window, const WindowOptions& options, TD_LOC);
 
 // Normalisation and losses.
+
 // (x - mean) / sqrt(variance + epsilon) over the last axis, with the biased variance.
 Tensor LayerNorm(const Tensor& x, double epsilon, TD_LOC);
-Tensor Softmax(const Tensor& logits, TD_LOC);  // over the last axis
+// exp(x) / sum(exp(x)) over the last axis, without overflow, and its logarithm.
+Tensor Softmax(const Tensor& logits, TD_LOC);
 Tensor LogSoftmax(const Tensor& logits, TD_LOC);
 // Cross-entropy of each example or position, [b, ...]: dense labels [b, ..., classes] (float) or sparse labels [b, ...]
 // (integer); logits [b, ..., classes]. Dense labels get a gradient too; apply StopGradient to them to prevent that.
@@ -260,11 +286,14 @@ Tensor BatchMask(GraphBuilder* graph, int64_t rows, TD_LOC);
 Tensor PairwiseProducts(const Tensor& x, const Tensor& y, int64_t rows, TD_LOC);
 
 // Optimizer updates: return new values of the variable and its slots. `lr` is a float32 scalar.
+
+// var -= lr grad.
 Tensor ApplySgd(const Tensor& var, const Tensor& grad, const Tensor& lr, TD_LOC);
 struct UpdateResult {
   Tensor var;
   std::vector<Tensor> slots;
 };
+// accum = momentum accum + grad; var -= lr accum, or with Nesterov var -= lr (grad + momentum accum).
 UpdateResult ApplyMomentum(const Tensor& var, const Tensor& accum, const Tensor& grad, const Tensor& lr,
                            double momentum, bool nesterov, TD_LOC);
 // `alpha` = lr * sqrt(1 - beta2^t) / (1 - beta1^t), a scalar; var -= alpha * m / (sqrt(v) + epsilon).

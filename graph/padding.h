@@ -8,6 +8,7 @@
 
 namespace TANDEM_API tandem {
 
+// What is beyond the border.
 enum class Padding : int8_t {
   kValid,  // only windows that lie inside the image
   // Zeros around the image, so that there are ceil(size / stride) windows; of an odd number of zeros one more comes

@@ -35,10 +35,12 @@ class Tensor {
  public:
   // A poisoned tensor of no graph.
   Tensor() = default;
+  // A poisoned tensor of no graph, with the reason.
   static Tensor Poisoned(absl::Status error) {
     return Tensor(std::make_shared<internal::TensorOrigin>(internal::TensorOrigin{nullptr, std::move(error)}), nullptr);
   }
 
+  // True unless the tensor is poisoned or its graph was destroyed.
   bool ok() const { return value_ != nullptr && graph() != nullptr; }
   // True for a default-constructed tensor, which stands for an optional argument that the caller leaves out.
   bool empty() const { return origin_ == nullptr; }

@@ -22,6 +22,7 @@ class BlockBuffer {
   // Reads until `bytes` bytes are at data() or the file ends. Returns how many bytes are available, at most `bytes`.
   // Memory grows with the bytes that the file really has, not with the number that is asked for.
   absl::StatusOr<int64_t> Need(int64_t bytes);
+  // The next byte.
   const uint8_t* data() const { return block_.get() + begin_; }
   // Number of bytes in the block from data() on.
   int64_t available() const { return end_ - begin_; }
@@ -32,6 +33,7 @@ class BlockBuffer {
 
   // Offset of data() in the file's uncompressed data.
   int64_t offset() const { return file_->offset() - available(); }
+  // Moves to an offset of the uncompressed data, as InputFile::Seek does.
   absl::Status Seek(int64_t offset);
 
  private:

@@ -48,6 +48,7 @@ class CsvParser {
   // Collects `rows` values of each column.
   class Batch {
    public:
+    // `parser` must outlive the batch.
     Batch(const CsvParser& parser, int64_t rows);
     // Parses the next record, which must have exactly `fields` fields; places[i] is the number of the field for column
     // i. An error names the column, its number from 1, the field and the expected type.

@@ -24,6 +24,7 @@ namespace TANDEM_API tandem {
 //   writer->Write(ExampleBuilder().Bytes("image", pixels).Int64("label", 7).Serialize());
 class ExampleBuilder {
  public:
+  // Set a feature: a list of values, or one value.
   ExampleBuilder& Int64(absl::string_view key, absl::Span<const int64_t> values);
   ExampleBuilder& Int64(absl::string_view key, int64_t value) { return Int64(key, absl::MakeConstSpan(&value, 1)); }
   ExampleBuilder& Float(absl::string_view key, absl::Span<const float> values);
@@ -89,6 +90,7 @@ class ExampleParser {
 
   // The components for a single Example.
   const std::vector<ComponentSpec>& spec() const { return spec_; }
+  // True if a feature has a variable length.
   bool has_variable_length() const { return has_variable_length_; }
 
   // Reads the features of one Example.

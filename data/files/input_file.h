@@ -21,6 +21,7 @@ namespace TANDEM_API tandem {
 // and damage is reported only when all data before it has been read. Thread-compatible.
 class InputFile {
  public:
+  // Opens nothing yet.
   InputFile(std::string path, Compression compression);
 
   // Errors of the system are those of PosixError. InvalidArgument when it is not a regular file.

@@ -39,6 +39,7 @@ class RecordWriter {
   // Returns when all records are on the disk. Nothing can be written afterwards.
   absl::Status Close();
 
+  // The number of records written so far.
   int64_t records() const { return records_; }
 
  private:

@@ -14,6 +14,7 @@ namespace TANDEM_API tandem {
 // Thread-compatible; once open, thread-safe.
 class RegularFile {
  public:
+  // Opens nothing yet.
   explicit RegularFile(std::string path);
   ~RegularFile();
   RegularFile(const RegularFile&) = delete;

@@ -29,6 +29,7 @@ class SequenceExampleParser {
   // The components of the context, then those of the lists.
   const std::vector<ComponentSpec>& spec() const { return spec_; }
 
+  // Reads one SequenceExample.
   absl::Status Parse(absl::string_view record, Element* out) const;
 
  private:

@@ -7,6 +7,7 @@
 
 namespace TANDEM_API tandem {
 
+// RunConfig.auto_shard.
 enum class AutoShard {
   // input_fn gives every worker the whole input, and in each step every worker uses only the batches of its own
   // replicas. All workers have the same position in the input, so a training may go on with another number of workers,
@@ -24,6 +25,7 @@ enum class AutoShard {
   kFile,
 };
 
+// Returns "batch", "off" or "file".
 constexpr absl::string_view Name(AutoShard auto_shard) {
   switch (auto_shard) {
     case AutoShard::kOff:

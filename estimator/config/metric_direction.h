@@ -10,6 +10,7 @@
 
 namespace TANDEM_API tandem {
 
+// Which values of a metric are better: smaller (kMin) or larger (kMax) ones.
 enum class MetricDirection { kMin, kMax };
 
 // Returns "min" or "max".

@@ -6,6 +6,7 @@
 
 namespace TANDEM_API tandem {
 
+// The argument of a model_fn.
 enum class Mode { kTrain, kEval, kPredict };
 
 // Returns "train", "eval" or "predict": the names used in executables and log lines.

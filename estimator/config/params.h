@@ -27,6 +27,7 @@ namespace TANDEM_API tandem {
 //   params.Int("encoder.units", 32);
 class Params {
  public:
+  // The types of a value.
   using Value = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                              std::vector<std::string>>;
 
@@ -57,6 +58,7 @@ class Params {
     for (const Entry& e : entries) Set(e);
   }
 
+  // True if there is a value of that name; it counts as read.
   bool Has(absl::string_view name, SourceLocation location = SourceLocation::Current()) const {
     return Ask(name, location) != nullptr;
   }
@@ -84,6 +86,7 @@ class Params {
   // be fewer workers, with as many replicas as before.
   int num_workers() const { return placement_.num_workers; }
   int worker_index() const { return placement_.worker_index; }
+  // For the Estimator.
   void SetPlacement(const Placement& placement) { placement_ = placement; }
 
   // Returns the error of the first value that was requested as another kind than it has, with the line of the request.
@@ -93,6 +96,7 @@ class Params {
   // Returns a copy with the same values that has no error yet.
   Params WithoutErrors() const;
 
+  // Sets a value, or all values of a group; replaces what has the name.
   void Set(Entry entry);
   // Returns all values, and counts all of them as read.
   const std::map<std::string, Value>& values() const;

@@ -59,6 +59,7 @@ std::vector<std::string> AllDevices();
 // Every device holds a copy of all variables and works on its own batch; gradients are all-reduced at every step.
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices = AllDevices(),
                                       std::string cross_device_ops = "");
+// One replica on this device.
 DistributionStrategy OneDeviceStrategy(std::string device);
 // Like MirroredStrategy, with the same bits, but with one copy of the variables and their slots instead of one for each
 // CPU device. For one process only.

@@ -22,6 +22,7 @@
 
 namespace TANDEM_API tandem {
 
+// The best evaluation of one name.
 struct BestRecord {
   double loss = 0;  // the evaluation's loss; may be infinite or NaN
   int64_t global_step = 0;
@@ -49,12 +50,14 @@ class BestRecords {
   // of it, and never the other way round; a result with another number of steps, or with other weights, replaces the
   // record.
   bool Update(const std::string& evaluation, const EvalResult& result, const EvalKind& kind = {});
+  // The records by the evaluations' names.
   const std::map<std::string, BestRecord>& records() const { return records_; }
 
   // Returns {"": {"loss": 0.25, "global_step": 100}}, with "steps" if it is not 0, "raw_weights" if it is true, and
   // "metric", "direction" and "value" if the record is not the one with the smallest loss. Infinities are written as in
   // base/json_number.h. Returns "" if there is no record.
   std::string ToJson() const;
+  // Parses what ToJson returns; DataLoss for other text.
   static absl::StatusOr<BestRecords> FromJson(absl::string_view json);
 
   // Replaces all records by those of a checkpoint's text, except those with another metric or direction than this

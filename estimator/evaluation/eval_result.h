@@ -24,7 +24,9 @@ struct EvalResult {
   // Returns NaN for a metric that does not exist. Inside of a function of the user, the function's call then fails
   // (base/user_code.h); elsewhere the log has an error. Both messages list the metrics that exist.
   double operator[](absl::string_view name) const;
+  // The step of the weights; -1 if there is none.
   int64_t global_step() const { return Has("global_step") ? static_cast<int64_t>((*this)["global_step"]) : -1; }
+  // True if there is no number and no array, as for a worker that does not evaluate.
   bool empty() const { return metrics.empty() && arrays.empty(); }
 
   // Returns "accuracy = 0.9, global_step = 100, loss = 0.25", then arrays as in "confusion = [[5,1],[0,7]]"; of large

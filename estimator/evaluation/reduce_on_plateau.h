@@ -39,6 +39,7 @@ struct ReduceOnPlateau {
   // The name of the evaluation to follow (EvalSpec.name). May be empty if there is only one.
   std::string evaluation = "";
 
+  // InvalidArgument for a number out of its range, and for a missing direction.
   absl::Status Validate() const;
 };
 
@@ -86,6 +87,7 @@ class PlateauHook : public SessionRunHook {
   // saved, so the state in the checkpoint does not include it. FailedPrecondition if all learning rates of the model
   // are schedules, so that none is a number.
   absl::Status AfterCreateSession(RunContext& context) override;
+  // Makes an evaluation that was due when the checkpoint was saved.
   std::vector<std::string> BeforeRun(RunContext& context) override;
 
   // Call after an evaluation. InvalidArgument if it has no number with the metric's name.

@@ -25,6 +25,7 @@ class CheckpointSaverListener {
   virtual ~CheckpointSaverListener() = default;
   // `start_step` is the step that training starts from; a checkpoint of that step has no newly trained values.
   virtual absl::Status Begin(int64_t start_step) { return absl::OkStatus(); }
+  // Called before the values are copied.
   virtual absl::Status BeforeSave(int64_t global_step) { return absl::OkStatus(); }
   // WaitsFor, AfterSave and End get the step of the checkpoint. With parameter servers it may be later than the step
   // given to BeforeSave: other workers make updates meanwhile.
@@ -38,6 +39,7 @@ class CheckpointSaverListener {
   virtual absl::Status End(int64_t global_step) { return absl::OkStatus(); }
 };
 
+// The hook that the Estimator makes of RunConfig.save_checkpoints_steps and save_checkpoints_secs.
 class CheckpointSaverHook : public SessionRunHook {
  public:
   struct Options {

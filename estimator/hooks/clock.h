@@ -12,6 +12,7 @@ namespace TANDEM_API tandem {
 // Returns seconds since some fixed point; never goes back.
 using Clock = std::function<double()>;
 
+// The clock of the machine.
 inline Clock SystemClock() {
   return [] { return Env::Default()->MonotonicSeconds(); };
 }

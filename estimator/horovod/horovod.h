@@ -29,7 +29,9 @@ namespace horovod {
 // or this one alone. InvalidArgument (exit code 2) for an impossible description. Call it once, before starting
 // threads.
 absl::Status Init(const std::optional<Cluster>& cluster = std::nullopt);
+// True after Init and before Shutdown.
 bool IsInitialized();
+// Forgets what Init has found.
 void Shutdown();
 
 // These return -1 before Init. Rank 0 saves and logs. LocalRank is this process's number among those on this host;
@@ -44,6 +46,7 @@ int LocalSize();
 // DistributedOptimizer uses the accumulate_batches given here. Calls Init if nobody has; so do the functions below.
 RunConfig Config(RunConfig config = {});
 
+// How values are combined: their mean or their sum.
 enum class ReduceOp { kAverage, kSum };
 
 struct DistributedOptimizerOptions {

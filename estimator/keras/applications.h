@@ -52,6 +52,7 @@ Model EfficientNetLite0(const ApplicationOptions& options = {}, SourceLocation l
 void PreprocessInput(absl::Span<float> pixels);  // the values of all pixels in a row
 absl::Status PreprocessInput(HostTensor* images);
 
+// A class with its score.
 struct DecodedPrediction {
   int64_t label = 0;
   std::string name;  // the class's name; empty if no names were given

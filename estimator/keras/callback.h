@@ -43,6 +43,7 @@ class Callback {
   // The name in messages and checkpoints. Two callbacks of one Fit that keep a state must have different names.
   virtual std::string name() const { return "Callback"; }
 
+  // Around the whole Fit. `logs` are those of the last epoch.
   virtual absl::Status OnTrainBegin() { return absl::OkStatus(); }
   virtual absl::Status OnTrainEnd(const Logs& logs) { return absl::OkStatus(); }
   // Epochs are counted from 0.
@@ -53,6 +54,7 @@ class Callback {
   virtual absl::Status OnTrainBatchBegin(int64_t batch) { return absl::OkStatus(); }
   // `logs` has means over the epoch so far.
   virtual absl::Status OnTrainBatchEnd(int64_t batch, const Logs& logs) { return absl::OkStatus(); }
+  // Around each evaluation and its batches; in Fit, that of the validation data.
   virtual absl::Status OnTestBegin() { return absl::OkStatus(); }
   virtual absl::Status OnTestBatchBegin(int64_t batch) { return absl::OkStatus(); }
   virtual absl::Status OnTestBatchEnd(int64_t batch, const Logs& logs) { return absl::OkStatus(); }
@@ -76,6 +78,7 @@ class Callback {
   FitParams params_;
 };
 
+// What the functions of keras::callbacks return.
 using CallbackPtr = std::shared_ptr<Callback>;
 
 }  // namespace keras

@@ -58,6 +58,7 @@ struct EarlyStoppingOptions {
   bool restore_best_weights = false;
   int64_t start_from_epoch = 0;  // values of earlier epochs are ignored
 };
+// Ends training when the monitor has not become better for `patience` epochs.
 CallbackPtr EarlyStopping(const EarlyStoppingOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 struct ReduceLROnPlateauOptions {
@@ -130,6 +131,7 @@ class LambdaAction {
   std::function<absl::Status(Args...)> action_;
 };
 
+// Functions for the times of a callback; those that are not given do nothing.
 struct LambdaCallbackOptions {
   LambdaAction<int64_t> on_epoch_begin;
   LambdaAction<int64_t, Logs&> on_epoch_end;
@@ -138,6 +140,7 @@ struct LambdaCallbackOptions {
   LambdaAction<> on_train_begin;
   LambdaAction<const Logs&> on_train_end;
 };
+// A callback of functions.
 CallbackPtr LambdaCallback(const LambdaCallbackOptions& options);
 
 // FitOptions.directory under Keras' name: a Fit that was killed goes on where it was. The directory stays after the run

@@ -19,6 +19,7 @@ namespace keras {
 // kept as doubles.
 class Logs {
  public:
+  // True if there is a value of this name.
   bool Has(absl::string_view name) const;
   // Returns NaN for a name or number that does not exist. Inside of a function of the user, the function's call then
   // fails (base/user_code.h); elsewhere the log has an error.
@@ -27,6 +28,7 @@ class Logs {
   double operator[](int i) const;
   // Sets the value of a name; a new name is added after the others.
   void Set(absl::string_view name, double value);
+  // The values in their order, and their number.
   size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
   const std::vector<std::pair<std::string, double>>& values() const { return values_; }

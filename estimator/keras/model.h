@@ -134,18 +134,23 @@ class Model : public Layer {
   Model(const KerasTensors& inputs, const KerasTensors& outputs, const std::string& name = "",
         SourceLocation loc = SourceLocation::Current());
 
+  // The first input or output; after an error, a tensor with that status.
   KerasTensor input() const;
   KerasTensor output() const;
   // Returns the layers [begin, end) in Keras' order; negative numbers count from the end.
   std::vector<Layer> layers(int begin = 0, std::optional<int> end = std::nullopt) const;
   // Returns the layer of that name. NotFound, with a list of the layers, if there is none.
   absl::StatusOr<Layer> GetLayer(const std::string& name) const;
+  // Prints the table of layers, as Keras' summary().
   absl::Status Summary(const SummaryOptions& options = {}) const;
+  // The first error of the constructor, of Add or of Compile.
   absl::Status status() const;
 
+  // Sets optimizer, losses and metrics, in place of those of an earlier call. status() has its errors.
   void Compile(const CompileOptions& options, SourceLocation loc = SourceLocation::Current());
   // Trains for epochs - initial_epoch epochs. Batches are global: each is divided among the devices.
   absl::StatusOr<History> Fit(const Data& data, const FitOptions& options = {});
+  // Returns loss and metrics over the whole data, or over options.steps batches.
   absl::StatusOr<Logs> Evaluate(const Data& data, const ModelEvaluateOptions& options = {});
   // Makes one step with these examples. Returns loss and metrics of the weights from before the step.
   absl::StatusOr<Logs> TrainOnBatch(const Data& batch);
@@ -188,6 +193,7 @@ class Sequential : public Model {
   explicit Sequential(const std::string& name = "", SourceLocation loc = SourceLocation::Current());
   Sequential(std::initializer_list<Layer> layers, const std::string& name = "",
              SourceLocation loc = SourceLocation::Current());
+  // Adds a layer behind the others; the first must know the shape of the input.
   void Add(const Layer& layer, SourceLocation loc = SourceLocation::Current());
 };
 

@@ -9,6 +9,7 @@
 
 namespace TANDEM_API tandem {
 
+// What SessionRunHook::SaveState returns.
 struct HookState {
   std::string text;      // any text in UTF-8
   NamedTensors tensors;  // tensors of number types, such as the best weights so far; must not be modified afterwards

@@ -45,6 +45,7 @@ class HookContext {
     fetches_.insert(std::string(name));
     fetched_by_.emplace(std::string(name), hook_);
   }
+  // The tensors that hooks have asked for.
   const std::set<std::string>& fetches() const { return fetches_; }
   // For each tensor's name, the name of the hook that asked for it first.
   const std::map<std::string, std::string>& fetched_by() const { return fetched_by_; }
@@ -57,6 +58,7 @@ class HookContext {
     auto it = evaluation_metrics_.find(evaluation);
     return it == evaluation_metrics_.end() ? nullptr : &it->second;
   }
+  // For the loop.
   void set_evaluation_metrics(std::map<std::string, std::vector<std::string>> metrics) {
     evaluation_metrics_ = std::move(metrics);
   }
@@ -87,6 +89,7 @@ class RunContext {
     stop_requested_ = true;
     if (stop_why_.empty()) stop_why_ = std::string(why);
   }
+  // True if a hook has asked for the end, and its reason.
   bool stop_requested() const { return stop_requested_; }
   const std::string& stop_why() const { return stop_why_; }
 
@@ -97,6 +100,7 @@ class RunContext {
   absl::Status RequestSave();
   // For the hook that saves: returns true if a save was requested since the last call.
   bool TakeSaveRequest() { return std::exchange(save_requested_, false); }
+  // For the loop: whether this training saves checkpoints.
   void set_saves(bool saves) { saves_ = saves; }
 
   // Call it in AfterRun. Returns true if this step's batches were the last ones of a pass over the input, as
@@ -107,6 +111,7 @@ class RunContext {
   // gets that for the batches that were drawn for all workers together with its own. If the last batches of a pass have
   // no examples, no step is made of them, and no step ends the pass. Returns false outside of AfterRun.
   bool ends_pass() { return ends_pass_ && ends_pass_(); }
+  // For the loop.
   void set_ends_pass(std::function<bool()> ends_pass) { ends_pass_ = std::move(ends_pass); }
 
   // For BeforeRun, which cannot return an error: makes the loop end with this error before the step. Of several errors
@@ -114,6 +119,7 @@ class RunContext {
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
   }
+  // The error of Fail.
   const absl::Status& status() const { return status_; }
 
   // Call it in AfterRun of a step that was not finite: runs the step again with checks and returns the first op with a
@@ -122,6 +128,7 @@ class RunContext {
   absl::StatusOr<std::string> FindNonFinite() const {
     return find_non_finite_ ? find_non_finite_() : absl::StatusOr<std::string>(std::string());
   }
+  // For the loop.
   void set_find_non_finite(std::function<absl::StatusOr<std::string>()> find) { find_non_finite_ = std::move(find); }
 
   // In training: returns the value of a step scalar for which model_fn gave a number. "learning_rate" is the rate of
@@ -135,6 +142,7 @@ class RunContext {
   // never lost. All workers must set the same. Errors: those of StepScalar; InvalidArgument for a value that is not
   // finite, and for a rate below 0.
   absl::Status SetStepScalar(absl::string_view name, double value);
+  // For the loop.
   void set_step_scalars(StepScalarSettings* scalars) { step_scalars_ = scalars; }
 
   // In training: returns the current values, also of the optimizer's slots if they are named. Errors: those of
@@ -146,6 +154,7 @@ class RunContext {
   // at the end of training the last step is saved again; RequestSave asks for a checkpoint now. A step replayed with
   // --replay_step does not have them. All workers must assign the same.
   absl::Status AssignVariables(const NamedTensors& values);
+  // For the loop.
   void set_variables(VariableAccess* variables) { variables_ = variables; }
 
   // The loop calls BeginStep before BeforeRun of the hooks. After that it calls StepIsRun if the step is made, and
@@ -182,6 +191,7 @@ struct RunValues {
   bool finite = true;
   bool applied = true;
 
+  // True if the tensor was fetched.
   bool Has(absl::string_view name) const { return tensors.count(std::string(name)) > 0; }
   // Returns the first element as a double. NaN if the step was not finite and the value is not known. If the tensor was
   // not fetched, the call of the hook that uses it fails (base/user_code.h).
@@ -210,11 +220,15 @@ class SessionRunHook {
 
   // The hook's name in error messages.
   virtual std::string name() const { return "SessionRunHook"; }
+  // Called before the program is compiled.
   virtual absl::Status Begin(HookContext& context) { return absl::OkStatus(); }
+  // Called when the variables have their first values, before the first step.
   virtual absl::Status AfterCreateSession(RunContext& context) { return absl::OkStatus(); }
   // Returns the names of the tensors to fetch in this step, out of those that Begin asked for.
   virtual std::vector<std::string> BeforeRun(RunContext& context) { return {}; }
+  // Called after a step, with what this hook has fetched.
   virtual absl::Status AfterRun(RunContext& context, const RunValues& values) { return absl::OkStatus(); }
+  // Called after the last step.
   virtual absl::Status End(RunContext& context) { return absl::OkStatus(); }
 
   // The name under which checkpoints store the hook's state; empty: they store none. UTF-8 without a '/', the same in
@@ -230,6 +244,7 @@ class SessionRunHook {
   virtual absl::Status RestoreState(const HookState& state) { return absl::OkStatus(); }
 };
 
+// The hooks of a call, in the order in which they are called.
 using HookList = std::vector<std::shared_ptr<SessionRunHook>>;
 
 }  // namespace tandem

@@ -24,6 +24,7 @@
 
 namespace TANDEM_API tandem {
 
+// Predictions and metrics by name.
 using TensorsByName = std::map<std::string, Tensor>;
 using MetricsByName = std::map<std::string, Metric>;
 

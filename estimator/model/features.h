@@ -23,7 +23,9 @@ class Features {
   // Returns a poisoned tensor (using it is an error) for an unknown name; the graph then has an error that lists the
   // known names. Also poisoned if the graph is gone because its Estimator has ended.
   Tensor operator[](NameArg name) const;
+  // True if there is a component of this name.
   bool Has(absl::string_view name) const;
+  // The names of all components.
   std::vector<std::string> names() const;
   // The graph that the model_fn builds, for ops that have no operand. Null if it is gone.
   GraphBuilder* graph() const { return of_graph_.graph(); }

@@ -27,7 +27,9 @@ class Labels {
   // Returns a poisoned tensor (using it is an error) for an unknown name, and in mode predict; the graph then has an
   // error that says so.
   Tensor operator[](NameArg name) const;
+  // True if there is a label of this name.
   bool Has(absl::string_view name) const { return by_name_.Has(name); }
+  // The names of the labels.
   std::vector<std::string> names() const { return by_name_.names(); }
 
  private:

@@ -35,6 +35,7 @@ class Model {
   // model uses as an index and has no row for.
   absl::StatusOr<NamedTensors> Predict(const NamedTensors& inputs);
 
+  // The names, types and shapes of what Predict takes and returns.
   const std::vector<TensorSignature>& inputs() const;
   const std::vector<TensorSignature>& outputs() const;
   // The number of steps that the weights were trained for.

@@ -10,6 +10,7 @@
 
 namespace TANDEM_API tandem {
 
+// A batched tensor.
 struct TensorSignature {
   std::string name;
   DType dtype = DType::kInvalid;

@@ -30,6 +30,7 @@ struct WeightCell;  // defined in frontends/keras/weight_cell.h
 namespace TANDEM_API tandem {
 namespace keras {
 
+// The values of weights.
 using HostTensors = std::vector<HostTensor>;
 
 // A handle of one weight (variable) of a layer.
@@ -39,6 +40,7 @@ class Weight {
 
   // Returns the layer's name and the weight's name: "dense/kernel".
   std::string name() const;
+
   const Shape& shape() const;
   DType dtype() const;
   // True if optimizers train the weight. False for moving averages, and for all weights of a layer that is not
@@ -91,11 +93,13 @@ class Layer {
   // True if optimizers train the layer's weights. A change affects only graphs that are built, and models that are
   // compiled, afterwards. Setting it for a model sets it for all layers of the model.
   bool trainable() const;
+  // Sets it, and returns this layer.
   const Layer& set_trainable(bool trainable) const;
 
   // The weights in Keras' order: a layer's trainable weights first; a model's layers one after another. Empty before
   // the first call.
   std::vector<Weight> weights() const;
+  // The newest values of weights(), in that order.
   absl::StatusOr<HostTensors> GetWeights() const;
   // Sets all weights, in the order of weights(). InvalidArgument, with all differences, if the number of values or
   // their shapes differ from those of weights(); then nothing changes.

@@ -46,6 +46,7 @@ struct DenseOptions {
   std::string name;
   Shape input_shape;
 };
+// As layers::Dense: [b, ..., in] -> [b, ..., units]. Weights "kernel" [in, units] and "bias" [units].
 struct Dense : Layer {
   explicit Dense(const DenseOptions& options, TD_LOC);
   explicit Dense(int64_t units, DenseOptions rest = {}, TD_LOC);
@@ -60,6 +61,7 @@ struct EmbeddingOptions {
   std::string name;
   Shape input_shape;
 };
+// As layers::Embedding: rows of the weight "embeddings" by integer index, [b, ...] -> [b, ..., output_dim].
 struct Embedding : Layer {
   explicit Embedding(const EmbeddingOptions& options, TD_LOC);
   Embedding(int64_t input_dim, int64_t output_dim, EmbeddingOptions rest = {}, TD_LOC);
@@ -97,6 +99,7 @@ struct Conv2DOptions {
   std::string name;
   Shape input_shape;
 };
+// As layers::Conv2D: [b, h, w, c] -> [b, h', w', filters]. Weights "kernel" [kh, kw, c, filters] and "bias".
 struct Conv2D : Layer {
   explicit Conv2D(const Conv2DOptions& options, TD_LOC);
   Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions rest = {}, TD_LOC);
@@ -117,6 +120,7 @@ struct DepthwiseConv2DOptions {
   std::string name;
   Shape input_shape;
 };
+// As layers::DepthwiseConv2D: [b, h, w, c] -> [b, h', w', c x depth_multiplier].
 struct DepthwiseConv2D : Layer {
   explicit DepthwiseConv2D(const DepthwiseConv2DOptions& options, TD_LOC);
   explicit DepthwiseConv2D(Size2D kernel_size, DepthwiseConv2DOptions rest = {}, TD_LOC);
@@ -140,6 +144,7 @@ struct SeparableConv2DOptions {
   std::string name;
   Shape input_shape;
 };
+// As layers::SeparableConv2D: [b, h, w, c] -> [b, h', w', filters].
 struct SeparableConv2D : Layer {
   explicit SeparableConv2D(const SeparableConv2DOptions& options, TD_LOC);
   SeparableConv2D(int64_t filters, Size2D kernel_size, SeparableConv2DOptions rest = {}, TD_LOC);
@@ -152,9 +157,11 @@ struct Pooling2DOptions {
   std::string name;
   Shape input_shape;
 };
+// The largest element of each window: [b, h, w, c] -> [b, h', w', c].
 struct MaxPooling2D : Layer {
   explicit MaxPooling2D(const Pooling2DOptions& options = {}, TD_LOC);
 };
+// The mean of each window, without the padding: [b, h, w, c] -> [b, h', w', c].
 struct AveragePooling2D : Layer {
   explicit AveragePooling2D(const Pooling2DOptions& options = {}, TD_LOC);
 };
@@ -168,6 +175,7 @@ struct GlobalPooling2DOptions {
 struct GlobalAveragePooling2D : Layer {
   explicit GlobalAveragePooling2D(const GlobalPooling2DOptions& options = {}, TD_LOC);
 };
+// The largest element over all positions: [b, h, w, c] -> [b, c].
 struct GlobalMaxPooling2D : Layer {
   explicit GlobalMaxPooling2D(const GlobalPooling2DOptions& options = {}, TD_LOC);
 };
@@ -177,6 +185,7 @@ struct UpSampling2DOptions {
   std::string name;
   Shape input_shape;
 };
+// Repeats rows and columns: [b, h, w, c] -> [b, h x size, w x size, c].
 struct UpSampling2D : Layer {
   explicit UpSampling2D(const UpSampling2DOptions& options = {}, TD_LOC);
 };
@@ -209,10 +218,12 @@ struct Cropping2D : Layer {
   explicit Cropping2D(const Cropping2DOptions& options = {}, TD_LOC);
 };
 
+// The options of layers that have no others.
 struct NameOptions {
   std::string name;
   Shape input_shape;
 };
+// Joins all axes after the batch: [b, ...] -> [b, n].
 struct Flatten : Layer {
   explicit Flatten(const NameOptions& options = {}, TD_LOC);
 };
@@ -234,6 +245,7 @@ struct DropoutOptions {
   std::string name;
   Shape input_shape;
 };
+// In training, zeroes the fraction `rate` of the elements, in [0, 1), and scales the others by 1 / (1 - rate).
 struct Dropout : Layer {
   explicit Dropout(double rate, const DropoutOptions& options = {}, TD_LOC);
 };
@@ -252,6 +264,7 @@ struct BatchNormalizationOptions {
   std::string name;
   Shape input_shape;
 };
+// As layers::BatchNormalization. Weights "gamma", "beta", "moving_mean" and "moving_variance", each [channels].
 struct BatchNormalization : Layer {
   explicit BatchNormalization(const BatchNormalizationOptions& options = {}, TD_LOC);
 };
@@ -264,6 +277,7 @@ struct LayerNormalizationOptions {
   std::string name;
   Shape input_shape;
 };
+// As layers::LayerNormalization. Weights "gamma" and "beta", each [channels].
 struct LayerNormalization : Layer {
   explicit LayerNormalization(const LayerNormalizationOptions& options = {}, TD_LOC);
 };
@@ -272,18 +286,23 @@ struct LayerNormalization : Layer {
 struct Add : Layer {
   explicit Add(const NameOptions& options = {}, TD_LOC);
 };
+// The first input minus the second.
 struct Subtract : Layer {
   explicit Subtract(const NameOptions& options = {}, TD_LOC);
 };
+// The product of all inputs.
 struct Multiply : Layer {
   explicit Multiply(const NameOptions& options = {}, TD_LOC);
 };
+// The mean of all inputs.
 struct Average : Layer {
   explicit Average(const NameOptions& options = {}, TD_LOC);
 };
+// The largest of all inputs, element by element.
 struct Maximum : Layer {
   explicit Maximum(const NameOptions& options = {}, TD_LOC);
 };
+// The smallest of all inputs, element by element.
 struct Minimum : Layer {
   explicit Minimum(const NameOptions& options = {}, TD_LOC);
 };
@@ -291,6 +310,7 @@ struct ConcatenateOptions {
   int64_t axis = -1;  // the axis to join along, which must not be the batch axis
   std::string name;
 };
+// Joins two or more inputs along an axis.
 struct Concatenate : Layer {
   explicit Concatenate(const ConcatenateOptions& options = {}, TD_LOC);
 };
@@ -325,6 +345,7 @@ struct LeakyReLUOptions {
   double alpha = 0.3;
   std::string name;
 };
+// x for x >= 0, alpha x for x < 0.
 struct LeakyReLU : Layer {
   explicit LeakyReLU(const LeakyReLUOptions& options = {}, TD_LOC);
 };
@@ -340,9 +361,11 @@ struct SoftmaxOptions {
   int64_t axis = -1;  // must be the last axis, counted from either end
   std::string name;
 };
+// exp(x) / sum(exp(x)) over the last axis.
 struct Softmax : Layer {
   explicit Softmax(const SoftmaxOptions& options = {}, TD_LOC);
 };
+// Returns its input.
 struct Identity : Layer {
   explicit Identity(const NameOptions& options = {}, TD_LOC);
 };

@@ -55,6 +55,7 @@ class LossArg {
   bool empty() const { return function_ == nullptr && status_.ok(); }
   const absl::Status& status() const { return status_; }
 
+  // Computes the loss; an unknown name is an error at `loc`.
   Tensor operator()(const Tensor& labels, const Tensor& predictions, const tandem::losses::LossOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
@@ -93,6 +94,7 @@ struct SparseCrossEntropyOptions {
 };
 // Labels that are floating-point numbers are truncated to whole numbers, as in Keras.
 LossArg SparseCategoricalCrossEntropy(const SparseCrossEntropyOptions& options = {});
+// Quadratic for errors up to `delta`, linear beyond.
 LossArg Huber(double delta = 1);
 
 struct FocalOptions {
@@ -102,6 +104,7 @@ struct FocalOptions {
   bool from_logits = false;
   double label_smoothing = 0;
 };
+// As tandem::losses::BinaryFocalCrossEntropy and CategoricalFocalCrossEntropy.
 LossArg BinaryFocalCrossEntropy(const FocalOptions& options = {});
 LossArg CategoricalFocalCrossEntropy(const FocalOptions& options = {});
 

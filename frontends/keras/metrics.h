@@ -21,9 +21,11 @@
 namespace TANDEM_API tandem {
 namespace keras {
 
+// Makes the metric from labels and predictions; of the options only `weights` are used.
 using MetricFn = std::function<Metric(const Tensor& labels, const Tensor& predictions,
                                       const tandem::metrics::MetricOptions& options, SourceLocation loc)>;
 
+// A metric of one output of a model.
 class MetricArg {
  public:
   // By name. "accuracy" or "acc" becomes, depending on the shapes of output and labels, binary_accuracy (an output of
@@ -51,12 +53,14 @@ class MetricArg {
       : name_(std::move(name)), config_(std::move(config)), function_(std::move(function)) {}
 
   const absl::Status& status() const { return status_; }
+  // Makes the metric; an unknown name is an error at `loc`.
   Metric operator()(const Tensor& labels, const Tensor& predictions, const tandem::metrics::MetricOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
   // The name in logs: for a function the name as the user wrote it, such as "mse"; for a class a name such as
   // "mean_squared_error"; for a user's function "metric".
   const std::string& name() const { return name_; }
+  // The same metric under another name.
   MetricArg WithName(const std::string& name) const;
   // The description in Keras' files: the name as the user wrote it, or a class and its arguments; null for a user's
   // function.

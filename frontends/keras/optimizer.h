@@ -32,6 +32,7 @@ enum class SlotLayout : int8_t {
   kLegacy,  // as older Keras writes it: the first slot of all variables, then the second, and so on
 };
 
+// An optimizer together with what model files say of it.
 class Optimizer {
  public:
   // By name, in any case: sgd, rmsprop, adam, adamw, adamax, nadam, adagrad, adadelta, ftrl and lion, with the defaults
@@ -49,8 +50,10 @@ class Optimizer {
 
   // InvalidArgument for an unknown name.
   const absl::Status& status() const { return status_; }
+  // As tandem::Optimizer::Minimize.
   TrainOp Minimize(const Tensor& loss, const MinimizeOptions& options = {},
                    SourceLocation loc = SourceLocation::Current()) const;
+  // The optimizer without its description.
   const tandem::Optimizer& optimizer() const { return optimizer_; }
 
   // Keras' class ("Adam"; files of Keras 2.11 and later write "Custom>Adam") and arguments. Not named() for one of

@@ -58,6 +58,7 @@ struct CosineDecayOptions {
   std::optional<double> warmup_target = std::nullopt;
   double warmup_steps = 0;
 };
+// A cosine from the largest rate to the fraction alpha of it, after a linear warm-up if there is one.
 Rate CosineDecay(const CosineDecayOptions& options, SourceLocation loc = SourceLocation::Current());
 
 // Makes a schedule from its class and arguments in a model file. InvalidArgument for an unknown class and for values of
