@@ -106,9 +106,14 @@ void ThreadPool::RunTasks(const Loop& fn, const Idle& idle, int thread) {
     for (int k = 0; k < n; ++k) {
       Share& share = shares_[(thread + k) % n];
       if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
-      for (int64_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) fn(i, thread);
+      // A worker leaves when another caller needs its processor. What it leaves is run by the caller of the loop, which
+      // is thread 0 and always stays.
+      for (int64_t i;
+           thread < free_threads() && (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+        fn(i, thread);
+      }
     }
-    idle(thread);
+    if (thread < free_threads()) idle(thread);
   } catch (...) {
     KeepException();
   }
@@ -153,15 +158,35 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
     return;
   }
   const OneOmpThread one_omp_thread(kRunning);
-  std::lock_guard<std::mutex> lock(caller_);
-  if (n <= 1 || workers_.empty()) {
-    const ExitMeansOutOfMemory scope(kRunning);
-    const absl::Cleanup leave = [] { current_thread = -1; };
-    current_thread = 0;
-    for (int64_t i = 0; i < n; ++i) fn(i, 0);
-    idle(0);
+  if (lender_ != nullptr) {
+    if (n <= 1 || !lender_->RunIfFree(n, fn, idle)) RunAlone(n, fn, idle);
     return;
   }
+  std::lock_guard<std::mutex> lock(caller_);
+  if (n <= 1 || workers_.empty()) {
+    RunAlone(n, fn, idle);
+  } else {
+    RunWithWorkers(n, fn, idle);
+  }
+}
+
+void ThreadPool::RunAlone(int64_t n, const Loop& fn, const Idle& idle) {
+  const ExitMeansOutOfMemory scope(kRunning);
+  const absl::Cleanup leave = [] { current_thread = -1; };
+  current_thread = 0;
+  for (int64_t i = 0; i < n; ++i) fn(i, 0);
+  idle(0);
+}
+
+bool ThreadPool::RunIfFree(int64_t n, const Loop& fn, const Idle& idle) {
+  if (free_threads() == 1) return false;
+  const std::unique_lock<std::mutex> lock(caller_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  RunWithWorkers(n, fn, idle);
+  return true;
+}
+
+void ThreadPool::RunWithWorkers(int64_t n, const Loop& fn, const Idle& idle) {
   fn_ = &fn;
   idle_ = &idle;
   const int64_t threads = num_threads();

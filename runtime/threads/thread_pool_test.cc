@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -31,6 +32,81 @@ TEST(ThreadPoolTest, EveryTaskRunsOnce) {
       EXPECT_EQ(count, std::vector<int>(n, 1));
     }
   }
+}
+
+TEST(ThreadPoolTest, BorrowedThreadsRunEveryTaskOnce) {
+  for (int threads : {1, 2, 3}) {
+    const auto lender = std::make_shared<ThreadPool>(threads);
+    ThreadPool pool(lender);
+    EXPECT_EQ(pool.num_threads(), threads);
+    for (int64_t n : {0, 1, 2, 5, 1000}) {
+      std::vector<int> count(n);
+      pool.ParallelFor(n, [&](int64_t i, int thread) {
+        ASSERT_LT(thread, threads);
+        ++count[i];
+      });
+      EXPECT_EQ(count, std::vector<int>(n, 1));
+    }
+  }
+}
+
+// The first loop does not end before the second one has.
+TEST(ThreadPoolTest, WhoBorrowsWaitsForNobody) {
+  const auto lender = std::make_shared<ThreadPool>(2);
+  ThreadPool first(lender), second(lender);
+  std::atomic<bool> begun = false, done = false;
+  std::thread other([&] {
+    first.ParallelFor(2, [&](int64_t, int) {
+      begun = true;
+      while (!done) std::this_thread::yield();
+    });
+  });
+  while (!begun) std::this_thread::yield();
+  int tasks = 0;
+  second.ParallelFor(100, [&](int64_t, int thread) { tasks += thread == 0 ? 1 : 1000; });
+  done = true;
+  other.join();
+  EXPECT_EQ(tasks, 100) << "all on the caller's thread";
+}
+
+TEST(ThreadPoolTest, EveryCallerOccupiesAThread) {
+  const auto lender = std::make_shared<ThreadPool>(3);
+  ThreadPool pool(lender);
+  EXPECT_EQ(pool.free_threads(), 3);
+  const ThreadPool::Caller one(*lender);
+  EXPECT_EQ(pool.free_threads(), 3) << "the caller is one of them";
+  const ThreadPool::Caller two(*lender);
+  EXPECT_EQ(pool.free_threads(), 2);
+  for (int loop = 0; loop < 100; ++loop) {
+    pool.ParallelFor(20, [&](int64_t, int thread) { EXPECT_LT(thread, 2); });
+  }
+  const ThreadPool::Caller three(*lender), four(*lender);
+  EXPECT_EQ(pool.free_threads(), 1);
+  pool.ParallelFor(20, [&](int64_t, int thread) { EXPECT_EQ(thread, 0); });
+}
+
+// The worker is told between two tasks; the rest of its share is the caller's.
+TEST(ThreadPoolTest, AWorkerLeavesForAnotherCaller) {
+  const auto lender = std::make_shared<ThreadPool>(2);
+  ThreadPool pool(lender);
+  const ThreadPool::Caller one(*lender);
+  std::unique_ptr<ThreadPool::Caller> two;
+  std::atomic<bool> begun = false, called = false;
+  std::atomic<int> of_worker = 0, tasks = 0;
+  pool.ParallelFor(10, [&](int64_t, int thread) {
+    ++tasks;
+    if (thread == 1) {
+      ++of_worker;
+      begun = true;
+      while (!called) std::this_thread::yield();
+      return;
+    }
+    while (!begun) std::this_thread::yield();
+    if (two == nullptr) two = std::make_unique<ThreadPool::Caller>(*lender);
+    called = true;
+  });
+  EXPECT_EQ(tasks, 10);
+  EXPECT_EQ(of_worker, 1);
 }
 
 // Each thread begins with the first task of its own share, and others' are taken only when these are gone.
