@@ -1,6 +1,7 @@
 // The command LibraryCall on a CPU: calls oneDNN, or hand-written loops in its place.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
@@ -9,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/commands/kinds.h"
+#include "runtime/cpu/commands/shorter_calls.h"
 #include "runtime/cpu/onednn/onednn_layout.h"
 #include "runtime/cpu/onednn/onednn_primitives.h"
 #include "runtime/library_calls/library_call.h"
@@ -21,8 +23,10 @@ class CpuLibraryCall final : public CpuCommand {
   CpuLibraryCall(const PlanContext& context, const format::Command& table, std::unique_ptr<OneDnnPrimitive> primitive)
       : CpuCommand(context, table), call_(*table.body.As<format::LibraryCall>()), primitive_(std::move(primitive)) {
     reduces_batch_ = InfoOf(call_).reduces_batch;
+    microbatch_rows_ = context.index().microbatch_rows;
+    if (RowsAreIndependent(context)) shorter_.emplace(call_, microbatch_rows_, *primitive_, context.num_threads);
     for (const auto* operands : {&inputs(), &outputs()}) {
-      for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * context.index().microbatch_rows, 64);
+      for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * microbatch_rows_, 64);
     }
     pieces_apart_ = true;
     work.Add(0, primitive_->parts(), 1);
@@ -42,19 +46,22 @@ class CpuLibraryCall final : public CpuCommand {
                                     run.state.threads[thread].library.data(), piece.begin, piece.end));
   }
 
-  // Primitives compute whole microbatches. In a short microbatch, the memory of the missing rows may belong to
-  // something else (the caller's tensor ends, the next lane begins), so operands that are not in the microbatch arena
-  // are copied to and from the staging memory.
+  // A primitive may compute more rows than there are. The memory of the missing rows may belong to something else (the
+  // caller's tensor ends, the next lane begins), so operands that are not in the microbatch arena are copied to and
+  // from the staging memory.
   absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows, int64_t) const override {
-    const int64_t microbatch_rows = run.state.microbatch_rows;
-    if (rows == microbatch_rows) return RunWhole(run, *primitive_, context);
+    if (rows == microbatch_rows_) return RunWhole(run, *primitive_, context);
+    const auto [primitive, computed_rows] = shorter_.has_value()
+                                                ? shorter_->For(rows, run.scratch_bytes)
+                                                : ShorterCalls::Choice{primitive_.get(), microbatch_rows_};
+    if (rows == computed_rows) return RunWhole(run, *primitive, context);
     void** args = run.args();
     uint8_t* scratch = run.memory().library.data();
     uint8_t* staging = scratch + run.scratch_bytes;
     for (size_t i = 0; i < inputs().size(); ++i) {
       const Operand& o = inputs()[i];
       uint8_t* address = context.Address(o);
-      const uint64_t valid = rows * o.row_bytes, all = microbatch_rows * o.row_bytes;
+      const uint64_t valid = rows * o.row_bytes, all = computed_rows * o.row_bytes;
       const bool staged = o.row_bytes > 0 && o.space != format::Space::kMicrobatch;
       if (staged) {
         std::memcpy(staging, address, valid);
@@ -68,7 +75,7 @@ class CpuLibraryCall final : public CpuCommand {
     uint8_t* address = context.Address(out);
     const bool staged = out.row_bytes > 0 && out.space != format::Space::kMicrobatch;
     TD_RETURN_IF_ERROR(
-        primitive_->Run(run.thread, absl::MakeConstSpan(args, inputs().size()), staged ? staging : address, scratch));
+        primitive->Run(run.thread, absl::MakeConstSpan(args, inputs().size()), staged ? staging : address, scratch));
     if (staged) std::memcpy(address, staging, rows * out.row_bytes);
     return absl::OkStatus();
   }
@@ -88,6 +95,14 @@ class CpuLibraryCall final : public CpuCommand {
   }
 
  private:
+  // True if each row of the result is computed from the same row of the inputs and from what has no rows. Steps of
+  // trainings and evaluations keep to whole microbatches.
+  bool RowsAreIndependent(const PlanContext& context) const {
+    if (context.index().mode != "predict" || !context.program.lane_slots.empty() || reduces_batch_) return false;
+    if (inputs().size() < 2 || inputs()[0].row_bytes == 0 || outputs()[0].row_bytes == 0) return false;
+    return (inputs()[1].row_bytes > 0) == (call_.operation.As<format::BatchMatMul>() != nullptr);
+  }
+
   absl::Status RunWhole(const MapRun& run, const OneDnnPrimitive& primitive, const MicrobatchContext& context) const {
     void** args = run.args();
     for (size_t i = 0; i < inputs().size(); ++i) args[i] = context.Address(inputs()[i]);
@@ -99,7 +114,9 @@ class CpuLibraryCall final : public CpuCommand {
   std::unique_ptr<OneDnnPrimitive> primitive_;
   // the primitive for the rows of several lanes that run together; null if the call is not `joint`
   std::unique_ptr<OneDnnPrimitive> joint_;
+  std::optional<ShorterCalls> shorter_;  // not set where a short microbatch takes the primitive for a whole one
   bool reduces_batch_ = false;
+  int64_t microbatch_rows_ = 0;
   uint64_t staging_bytes_ = 0;
 };
 

@@ -107,20 +107,21 @@ memory::desc PackedKernel(const format::Conv2D& c) {
 
 namespace {
 
-Plan PlanForward(const format::Conv2D& c) {
+Plan PlanForward(const format::Conv2D& c, const format::Conv2D& packed_for) {
   Convolution conv(c);
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, conv.x}, {DNNL_ARG_DST, Source::kOutput, conv.y}};
   if (c.epilogue.bias) others.push_back({DNNL_ARG_BIAS, Source::kInput2, conv.bias});
   return PlanWithKernel<dnnl::convolution_forward>(
       c.packed, conv.plain,
       [&](const memory::desc& k) { return conv.Forward(k, c.epilogue.bias, Attributes(c.epilogue)); },
-      [&] { return PackedKernel(c); }, std::move(others));
+      [&] { return PackedKernel(c.packed ? packed_for : c); }, std::move(others));
 }
 
-Plan PlanInputGrad(const format::Conv2D& c) {
+Plan PlanInputGrad(const format::Conv2D& c, const format::Conv2D& packed_for) {
   Convolution conv(c);
   return PlanWithKernel<dnnl::convolution_backward_data>(
-      c.packed, conv.plain, [&](const memory::desc& k) { return conv.InputGrad(k); }, [&] { return PackedKernel(c); },
+      c.packed, conv.plain, [&](const memory::desc& k) { return conv.InputGrad(k); },
+      [&] { return PackedKernel(c.packed ? packed_for : c); },
       {{DNNL_ARG_DIFF_DST, Source::kInput0, conv.y}, {DNNL_ARG_DIFF_SRC, Source::kOutput, conv.x}});
 }
 
@@ -145,9 +146,9 @@ Plan PlanFilterGrad(const format::Conv2D& c) {
 
 }  // namespace
 
-Plan PlanOf(const format::Conv2D& c) {
-  if (c.direction == format::Direction::kInputGrad) return PlanInputGrad(c);
-  return c.direction == format::Direction::kForward ? PlanForward(c) : PlanFilterGrad(c);
+Plan PlanOf(const format::Conv2D& c, const format::Conv2D& packed_for) {
+  if (c.direction == format::Direction::kInputGrad) return PlanInputGrad(c, packed_for);
+  return c.direction == format::Direction::kForward ? PlanForward(c, packed_for) : PlanFilterGrad(c);
 }
 
 Plan PlanPointwiseProduct(const format::Conv2D& c) { return PlanProduct(PointwiseFilterGrad(c).Make()); }

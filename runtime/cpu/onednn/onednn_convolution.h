@@ -15,7 +15,8 @@ namespace onednn {
 dnnl::memory::desc PlainKernel(const format::Conv2D& c);
 dnnl::memory::desc PackedKernel(const format::Conv2D& c);
 
-Plan PlanOf(const format::Conv2D& c);
+// `packed_for`: the convolution for which packed weights were packed, `c` with perhaps another number of images.
+Plan PlanOf(const format::Conv2D& c, const format::Conv2D& packed_for);
 // Returns the plan of the filter gradient of a dense 1x1 convolution, as a product.
 Plan PlanPointwiseProduct(const format::Conv2D& c);
 

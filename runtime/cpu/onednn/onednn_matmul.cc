@@ -72,13 +72,13 @@ memory::desc PackedKernel(const format::MatMul& c) {
   return m.Make(m.any, false, Attributes({})).weights_desc();
 }
 
-Plan PlanOf(const format::MatMul& c) {
+Plan PlanOf(const format::MatMul& c, const format::MatMul& packed_for) {
   MatMul m(c);
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, m.a}, {DNNL_ARG_DST, Source::kOutput, m.y}};
   if (c.epilogue.bias) others.push_back({DNNL_ARG_BIAS, Source::kInput2, m.bias});
   return PlanWithKernel<dnnl::matmul>(
       c.packed, m.plain, [&](const memory::desc& k) { return m.Make(k, c.epilogue.bias, Attributes(c.epilogue)); },
-      [&] { return PackedKernel(c); }, std::move(others));
+      [&] { return PackedKernel(c.packed ? packed_for : c); }, std::move(others));
 }
 
 Plan PlanOf(const format::BatchMatMul& c) {

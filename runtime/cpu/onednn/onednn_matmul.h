@@ -14,7 +14,8 @@ namespace onednn {
 dnnl::memory::desc PlainKernel(const format::MatMul& c);
 dnnl::memory::desc PackedKernel(const format::MatMul& c);
 
-Plan PlanOf(const format::MatMul& c);
+// `packed_for`: the product for which packed weights were packed, `c` with perhaps another number of rows.
+Plan PlanOf(const format::MatMul& c, const format::MatMul& packed_for);
 Plan PlanOf(const format::BatchMatMul& c);
 
 }  // namespace onednn

@@ -34,12 +34,22 @@ using onednn::Plan;
 using onednn::Source;
 using onednn::Stage;
 
-Plan MakePlan(const format::LibraryCall& call) {
+// `packed_for`: the same operation, perhaps with another number of rows, which determines the layout of packed weights.
+Plan MakePlan(const format::LibraryCall& call, const format::LibraryCall& packed_for) {
   if (call.algorithm == format::Algorithm::kPointwiseProduct) {
     return onednn::PlanPointwiseProduct(*call.operation.As<format::Conv2D>());
   }
-  return call.operation.Visited([](const auto& operation) { return onednn::PlanOf(operation); });
+  if (const format::Conv2D* conv = call.operation.As<format::Conv2D>()) {
+    return onednn::PlanOf(*conv, *packed_for.operation.As<format::Conv2D>());
+  }
+  if (const format::MatMul* product = call.operation.As<format::MatMul>()) {
+    return onednn::PlanOf(*product, *packed_for.operation.As<format::MatMul>());
+  }
+  if (const format::BatchMatMul* product = call.operation.As<format::BatchMatMul>()) return onednn::PlanOf(*product);
+  return onednn::PlanOf(*call.operation.As<format::PackWeights>());
 }
+
+Plan MakePlan(const format::LibraryCall& call) { return MakePlan(call, call); }
 
 class Primitive final : public OneDnnPrimitive {
  public:
@@ -135,6 +145,12 @@ absl::Status FromException(const dnnl::error& error) {
 
 absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const format::LibraryCall& call,
                                                                          int num_threads) {
+  return Create(call, num_threads, call);
+}
+
+absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const format::LibraryCall& call,
+                                                                         int num_threads,
+                                                                         const format::LibraryCall& packed_for) {
   TD_RETURN_IF_ERROR(CheckCall(call));
   const OneOmpThread one("preparing a step");
   try {
@@ -156,7 +172,7 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
       default:
         break;
     }
-    return std::make_unique<Primitive>(MakePlan(call), num_threads);
+    return std::make_unique<Primitive>(MakePlan(call, packed_for), num_threads);
   } catch (const dnnl::error& error) {
     return FromException(error);
   }

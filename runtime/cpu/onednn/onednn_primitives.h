@@ -21,6 +21,10 @@ class OneDnnPrimitive {
   // `num_threads`: the number of thread indices that Run gets. Errors: InvalidArgument for sizes that do not fit
   // together, Unimplemented when oneDNN has no primitive for the call.
   static absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> Create(const format::LibraryCall& call, int num_threads);
+  // Creates a primitive that reads packed weights in the layout that is made for `packed_for`: the same call with
+  // another number of rows.
+  static absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> Create(const format::LibraryCall& call, int num_threads,
+                                                                 const format::LibraryCall& packed_for);
 
   virtual const std::string& implementation() const = 0;
   // Returns the bytes of 64-byte aligned memory that Run needs for itself.
