@@ -27,7 +27,7 @@ absl::Status CheckInput(const format::Input& input, const HostTensor& value, int
 
 // Returns an error that names the first element that is not in [0, `indices`).
 template <typename T>
-absl::Status CheckIndices(const format::Input& input, const HostTensor& value) {
+absl::Status CheckElements(const format::Input& input, const HostTensor& value) {
   const T* elements = value.data<T>();
   for (int64_t i = 0; i < value.num_elements(); ++i) {
     if (elements[i] >= 0 && static_cast<uint64_t>(elements[i]) < input.indices) continue;
@@ -37,20 +37,6 @@ absl::Status CheckIndices(const format::Input& input, const HostTensor& value) {
                                               input.indices - 1));
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckIndices(const format::Input& input, const HostTensor& value) {
-  if (input.indices == 0) return absl::OkStatus();
-  switch (value.dtype()) {
-    case DType::kInt32:
-      return CheckIndices<int32_t>(input, value);
-    case DType::kInt64:
-      return CheckIndices<int64_t>(input, value);
-    case DType::kUInt8:
-      return CheckIndices<uint8_t>(input, value);
-    default:
-      return absl::OkStatus();
-  }
 }
 
 HostTensor Rows(const HostTensor& batch, int64_t begin, int64_t count) {
@@ -66,6 +52,20 @@ HostTensor Rows(const HostTensor& batch, int64_t begin, int64_t count) {
 }
 
 }  // namespace
+
+absl::Status CheckIndices(const format::Input& input, const HostTensor& value) {
+  if (input.indices == 0) return absl::OkStatus();
+  switch (value.dtype()) {
+    case DType::kInt32:
+      return CheckElements<int32_t>(input, value);
+    case DType::kInt64:
+      return CheckElements<int64_t>(input, value);
+    case DType::kUInt8:
+      return CheckElements<uint8_t>(input, value);
+    default:
+      return absl::OkStatus();
+  }
+}
 
 std::vector<int64_t> LoadedExecutable::RowsOfReplicas(int64_t rows) const {
   std::vector<int64_t> result;

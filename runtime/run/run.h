@@ -54,6 +54,10 @@ class LoadedExecutable {
 absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::string& path,
                                                                  const LoadOptions& options = {});
 
+// Returns OutOfRange, with the row, for an element of the input `value`, [rows, ...], that is no index of what the
+// program selects by it.
+absl::Status CheckIndices(const format::Input& input, const HostTensor& value);
+
 struct RunResult {
   std::map<std::string, HostTensor> outputs;  // outputs by name; batched ones have the rows of the input
   // false if a check found a NaN or infinity; then there are no outputs, and no variable has changed

@@ -58,6 +58,10 @@ absl::string_view DeviceClassName(const Executable& executable) {
   return index.programs[index.replicas[0].program].device_class;
 }
 
+absl::StatusOr<std::unique_ptr<Session>> Session::MakeSibling(std::shared_ptr<ThreadPool>) {
+  return absl::UnimplementedError("sessions of this device class make one step at a time");
+}
+
 absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables) {
   for (const auto& v : executable.index().variables) {
     TD_RETURN_IF_ERROR(variables.Create({v.name, v.dtype, v.shape, v.trainable, v.slot_of, false}));

@@ -116,6 +116,15 @@ class Session {
   // nothing, another process may.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
+  // True if MakeSibling makes sessions.
+  virtual bool CanHaveSiblings() const { return false; }
+  // Makes another session of the same program and variables, for steps that run at the same time as this session's. It
+  // has memory of its own for what a step computes. It shares machine code and variables and, once this session has
+  // made a step, what follows from variables alone, such as packed weights; so variables must not change any more. This
+  // session must outlive it. FindNonFinite is not for siblings that share values. Unimplemented without
+  // CanHaveSiblings.
+  virtual absl::StatusOr<std::unique_ptr<Session>> MakeSibling(std::shared_ptr<ThreadPool> pool);
+
   // Copies the inputs of a coming step to the devices while a step runs. To be called from another thread than Run,
   // which uses the copies when it gets the same tensors. This is a hint: it does nothing on a CPU, and of more than two
   // waiting batches the oldest is dropped. Errors of the copies are returned by that Run.

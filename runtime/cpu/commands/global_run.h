@@ -26,6 +26,7 @@ class GlobalRun {
   MicrobatchContext At(int device) const {
     MicrobatchContext context;
     context.device = &state.devices[device];
+    context.home = state.CommonOf(device);
     context.constants = state.constants;
     return context;
   }

@@ -24,6 +24,7 @@
 #include "runtime/cpu/run/global_section.h"
 #include "runtime/cpu/run/list_calls.h"
 #include "runtime/cpu/run/map_commands.h"
+#include "runtime/cpu/run/row_spread.h"
 #include "runtime/cpu/run/step_plan.h"
 #include "runtime/cpu/step/lane_progress.h"
 #include "runtime/cpu/step/step_state.h"
@@ -52,25 +53,24 @@ class CpuSession final : public Session {
   absl::Status Init() {
     TD_ASSIGN_OR_RETURN(kernels_, LoadedKernels::Load(*executable_));
     TD_RETURN_IF_ERROR(UseInstructions(executable_->index().instructions));
-    TD_ASSIGN_OR_RETURN(plan_, MakeStepPlan(*executable_, *kernels_, LocalReplicas(), pool_->num_threads()));
     TD_RETURN_IF_ERROR(CreateSessionVariables(*executable_, *variables_));
     if (std::string place = variables_->place(); !place.empty()) {
       return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": the variables live on ", place,
                                                         "; a program for cpu devices cannot share them"));
     }
-    TD_RETURN_IF_ERROR(AllocateState());
-    if (group_ != nullptr && group_->waits_for_network() && plan_.overlaps) {
-      TD_ASSIGN_OR_RETURN(communication_, CommunicationThread::Start());
-    }
-    if (GuardsBuffers()) {
-      guard_ = std::make_unique<BufferGuard>(*executable_, state_, plan_.scratch_bytes + plan_.staging_bytes);
-      state_.guard = guard_.get();
-    } else {
-      if (executable_->index().programs[0].flat) {
-        TD_ASSIGN_OR_RETURN(calls_, ListCalls(*executable_, state_, plan_));
-      }
-    }
-    return absl::OkStatus();
+    return Prepare();
+  }
+
+  bool CanHaveSiblings() const override { return group_ == nullptr && !plan_.writes_variables; }
+
+  absl::StatusOr<std::unique_ptr<Session>> MakeSibling(std::shared_ptr<ThreadPool> pool) override {
+    if (!CanHaveSiblings()) return Session::MakeSibling(std::move(pool));
+    auto sibling = std::make_unique<CpuSession>(executable_, variables_, Options{.pool = std::move(pool)});
+    sibling->kernels_ = kernels_;
+    TD_RETURN_IF_ERROR(sibling->Prepare());
+    const bool shares = plan_.shares_invariants && guard_ == nullptr && made_step_.load(std::memory_order_acquire);
+    if (shares) sibling->state_.common = state_.CommonOf(0);
+    return sibling;
   }
 
   absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) override {
@@ -80,6 +80,10 @@ class CpuSession final : public Session {
 
   absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) override {
     const OneOmpThread one_omp_thread(kRunning);
+    if (state_.common != nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(executable_->name(), ": a session that shares values with another cannot compute them again"));
+    }
     return CatchResourceErrors(executable_->name(), [&]() -> absl::StatusOr<std::string> {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
@@ -118,14 +122,35 @@ class CpuSession final : public Session {
  private:
   int LocalReplicas() const { return executable_->num_replicas() / processes_; }
 
+  // Plans the step of the loaded kernels and makes its memory.
+  absl::Status Prepare() {
+    TD_ASSIGN_OR_RETURN(plan_, MakeStepPlan(*executable_, *kernels_, LocalReplicas(), pool_->num_threads()));
+    TD_RETURN_IF_ERROR(AllocateState());
+    if (group_ != nullptr && group_->waits_for_network() && plan_.overlaps) {
+      TD_ASSIGN_OR_RETURN(communication_, CommunicationThread::Start());
+    }
+    if (GuardsBuffers()) {
+      guard_ = std::make_unique<BufferGuard>(*executable_, state_, plan_.scratch_bytes + plan_.staging_bytes);
+      state_.guard = guard_.get();
+    } else {
+      if (executable_->index().programs[0].flat) {
+        TD_ASSIGN_OR_RETURN(calls_, ListCalls(*executable_, state_, plan_));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status AllocateState() {
     const format::Index& index = executable_->index();
     const format::Program& program = index.programs[index.replicas[0].program];
     state_.one_copy = variables_->one_copy();
     state_.constants = reinterpret_cast<const uint8_t*>(executable_->constants().data());
     state_.lanes_per_replica = executable_->lanes_per_replica();
+    compiled_ = {.rows_per_lane = index.rows_per_lane, .microbatch_rows = index.microbatch_rows};
     state_.rows_per_lane = index.rows_per_lane;
     state_.microbatch_rows = index.microbatch_rows;
+    spreads_rows_ = index.mode == "predict" && program.lane_slots.empty() && LocalReplicas() == 1 &&
+                    group_ == nullptr && !GuardsBuffers();
     state_.lane_stride = LaneStride(program.lane_bytes);
     if (group_ != nullptr) {
       state_.first_replica = group_->rank() * LocalReplicas();
@@ -142,6 +167,7 @@ class CpuSession final : public Session {
       state_.devices.push_back(std::move(d));
     }
     progress_ = std::vector<LaneProgress>(state_.devices.size() * state_.lanes_per_replica);
+    lanes_with_rows_ = static_cast<int>(progress_.size());
     for (int i = 0; i < pool_->num_threads(); ++i) {
       ThreadState t;
       TD_ASSIGN_OR_RETURN(t.microbatch,
@@ -167,10 +193,10 @@ class CpuSession final : public Session {
       }
     }
     uint64_t writes = variables_->writes();
-    state_.invariants_valid = invariants_at_ == writes;
+    state_.invariants_valid = state_.common != nullptr || invariants_at_ == writes;
     if (plan_.writes_variables) writes = variables_->NoteWrites();
     const bool watched = time_commands_ || state_.threads[0].records != nullptr;
-    if (calls_ != nullptr && group_ == nullptr && !watched && calls_->Fits()) {
+    if (calls_ != nullptr && as_compiled_ && group_ == nullptr && !watched && calls_->Fits()) {
       // A loop of one task sets OpenMP to one thread, as for all tasks, but wakes no other thread.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
       if (!result.finite) return FetchKnown(fetches, std::move(result));
@@ -187,6 +213,7 @@ class CpuSession final : public Session {
       if (!result.finite) return FetchKnown(fetches, std::move(result));
     }
     invariants_at_ = writes;
+    made_step_.store(true, std::memory_order_release);
     TD_RETURN_IF_ERROR(FetchAll(fetches, result));
     return result;
   }
@@ -214,9 +241,20 @@ class CpuSession final : public Session {
       // The scalars are copied, not swapped, because call lists contain their addresses.
       d.scalars = inputs_[r].scalars;
     }
+    if (spreads_rows_) {
+      SpreadOver(SpreadRows(state_.devices[0].rows, state_.lanes_per_replica, pool_->free_threads(), compiled_));
+    }
     CountRows(step);
     state_.sums_finite.store(true, std::memory_order_relaxed);
     return guard_ != nullptr ? guard_->TakeInputs(state_) : absl::OkStatus();
+  }
+
+  // Deals out the rows of the only device as `spread` says.
+  void SpreadOver(const RowSpread& spread) {
+    state_.rows_per_lane = spread.rows_per_lane;
+    state_.microbatch_rows = spread.microbatch_rows;
+    lanes_with_rows_ = static_cast<int>((state_.devices[0].rows + spread.rows_per_lane - 1) / spread.rows_per_lane);
+    as_compiled_ = spread == compiled_ && lanes_with_rows_ == state_.lanes_per_replica;
   }
 
   // Counts the replicas and processes with rows, over all processes.
@@ -243,7 +281,7 @@ class CpuSession final : public Session {
   // their sums and the replica's weights then stay in the cache of its core. Threads without a lane help with lanes
   // that are still running.
   absl::Status RunMap(const PlannedSection& section) {
-    const int lanes = static_cast<int>(progress_.size()), together = guard_ != nullptr ? 1 : section.lanes_together;
+    const int lanes = lanes_with_rows_, together = guard_ != nullptr || !as_compiled_ ? 1 : section.lanes_together;
     failed_.store(false, std::memory_order_relaxed);
     int32_t microbatches = 0;  // number of microbatches of the longest lane
     for (int lane = 0; lane < lanes; ++lane) {
@@ -284,8 +322,8 @@ class CpuSession final : public Session {
   void HelpOthers(const PlannedSection& section, int thread) {
     for (;;) {
       int32_t most = 0;
-      size_t lane = 0;
-      for (size_t i = 0; i < progress_.size(); ++i) {
+      int lane = 0;
+      for (int i = 0; i < lanes_with_rows_; ++i) {
         const int32_t claimable = progress_[i].claimable();
         if (claimable <= most) continue;
         most = claimable;
@@ -319,6 +357,7 @@ class CpuSession final : public Session {
     Shape shape = program.buffers[index.outputs[output].buffer].shape;
     MicrobatchContext context;
     context.device = &state_.devices[0];
+    context.home = state_.CommonOf(0);
     if (o.row_bytes == 0) {
       HostTensor value(o.dtype, std::move(shape));
       std::memcpy(value.raw(), context.Address(o), value.byte_size());
@@ -342,7 +381,7 @@ class CpuSession final : public Session {
   const int processes_;
   ProcessGroup* const group_;  // null if there is only one process
   const bool time_commands_;
-  std::unique_ptr<LoadedKernels> kernels_;
+  std::shared_ptr<const LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
   std::unique_ptr<BufferGuard> guard_;                  // null unless TANDEM_FLAGS has --guard-buffers
@@ -350,11 +389,16 @@ class CpuSession final : public Session {
   std::unique_ptr<CommunicationThread> communication_;  // null if no all-reduce overlaps with other commands
   std::vector<LaneProgress> progress_;                  // one for each lane of each device
   std::vector<ReplicaInputs> inputs_;
-  int64_t examples_ = 0;  // number of rows of the running step, over all processes
+  RowSpread compiled_;
+  bool spreads_rows_ = false;  // true if a step with fewer rows than compiled_ has may deal them out otherwise
+  bool as_compiled_ = true;    // true if the running step visits all lanes and deals out its rows as compiled_ says
+  int lanes_with_rows_ = 0;    // number of lanes that the running step visits, from the first on
+  int64_t examples_ = 0;       // number of rows of the running step, over all processes
   bool initialized_ = false;
   // VariableStore::writes() after the last step: as long as it is the same, the results of invariant commands are
   // valid
   std::optional<uint64_t> invariants_at_;
+  std::atomic<bool> made_step_{false};  // true since the end of the first step
   std::mutex mutex_;
   std::mutex error_mutex_;
   std::atomic<bool> failed_{false};

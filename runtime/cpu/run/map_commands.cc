@@ -108,7 +108,7 @@ MicrobatchContext ContextOf(const StepState& state, const LaneId& lane, int64_t 
   context.device = &state.devices[lane.device];
   // A thread reads its own device's copy of packed weights, also for lanes of other devices: copies that only one
   // thread reads are cheap to write in the next step (thread_pool.h).
-  context.home = &state.devices[thread * state.devices.size() / state.threads.size()];
+  context.home = state.CommonOf(thread * state.devices.size() / state.threads.size());
   context.microbatch = state.threads[thread].microbatch.data();
   context.constants = state.constants;
   context.row = lane.lane * state.rows_per_lane + begin;

@@ -22,6 +22,7 @@ class Planner {
 
   absl::StatusOr<StepPlan> Run() {
     for (const auto& output : index_.outputs) plan_.outputs.push_back(context_.MakeOperand(output.buffer));
+    bool shares = !program_.flat;  // a list of calls computes everything in every step
     for (const auto& section : program_.sections) {
       PlannedSection planned;
       planned.kind = section.kind;
@@ -34,6 +35,7 @@ class Planner {
         plan_.writes_variables |= (*command)->writes_variables;
         plan_.overlaps |= table.overlap > 0;
         plan_.max_operands = std::max(plan_.max_operands, table.inputs.size() + table.outputs.size());
+        shares &= SharesOutputs(**command);
         planned.commands.push_back(*std::move(command));
       }
       PlanBlockUpdates(section, planned, &plan_.scratch_bytes);
@@ -48,6 +50,7 @@ class Planner {
       planned.merges_id = plan_.num_ids++;
       plan_.sections.push_back(std::move(planned));
     }
+    plan_.shares_invariants = shares;
     return std::move(plan_);
   }
 
@@ -55,6 +58,13 @@ class Planner {
   std::string At(const format::Command& table) const {
     std::string location = executable_.LocationString(table.location);
     return location.empty() ? "" : absl::StrCat(" [", location, "]");
+  }
+
+  // True if the command writes only values that are the same on all devices and is invariant, or none of these.
+  static bool SharesOutputs(const CpuCommand& command) {
+    const bool invariant = command.table().invariant;
+    return std::all_of(command.outputs().begin(), command.outputs().end(),
+                       [&](const Operand& o) { return o.common == invariant; });
   }
 
   // Makes lanes run together if every thread has enough of them, else they run one by one. This is decided here because

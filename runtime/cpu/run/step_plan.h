@@ -52,6 +52,9 @@ struct StepPlan {
   size_t max_operands = 0;
   int num_ids = 0;
   bool writes_variables = false;
+  // True if the values that are the same on all devices are those that invariant commands compute: then several
+  // sessions can read one copy of them.
+  bool shares_invariants = false;
   bool overlaps = false;  // true if all-reduces may continue while the commands behind them run
 };
 

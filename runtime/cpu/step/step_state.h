@@ -50,9 +50,12 @@ struct StepState {
   std::vector<ThreadState> threads;
   const uint8_t* constants = nullptr;
   uint64_t lane_stride = 0;
-  // Copies of the executable's fields.
-  int lanes_per_replica = 0;
+  int lanes_per_replica = 0;  // copy of the executable's field
+  // Those of the executable or, for a step with fewer rows, those that suit it (run/row_spread.h).
   int64_t rows_per_lane = 0, microbatch_rows = 0;
+  // The devices from which values that are the same on all devices are read. They are those of another session if it
+  // has computed these values for this one too (Session::MakeSibling). Null stands for `devices`.
+  const DeviceState* common = nullptr;
   // Set for every step: true if the results that invariant commands computed in an earlier step are still valid.
   bool invariants_valid = false;
   BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
@@ -73,6 +76,8 @@ struct StepState {
     int64_t rows = devices[device].rows - lane * rows_per_lane;
     return rows < 0 ? 0 : rows > rows_per_lane ? rows_per_lane : rows;
   }
+  // Returns the device whose copy of common values is read for a device.
+  const DeviceState* CommonOf(int64_t device) const { return (common != nullptr ? common : devices.data()) + device; }
   uint8_t* LaneSlot(int device, int lane) const { return devices[device].lanes.data() + lane * lane_stride; }
 };
 
