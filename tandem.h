@@ -65,7 +65,7 @@
 #include "tandem/frontends/layers.h"
 #include "tandem/frontends/losses.h"
 #include "tandem/frontends/metrics.h"
-#include "tandem/frontends/moving_average_name.h"
+#include "tandem/base/moving_average_name.h"
 #include "tandem/frontends/optimizers.h"
 #include "tandem/frontends/regularizers.h"
 #include "tandem/frontends/schedules.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/logging.h"
+#include "base/moving_average_name.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/test_models.h"
-#include "frontends/moving_average_name.h"
 
 namespace tandem {
 namespace {

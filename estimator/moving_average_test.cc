@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "base/moving_average_name.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/serving/model.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
-#include "frontends/moving_average_name.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/moving_average_name.h"
 #include "frontends/check.h"
-#include "frontends/moving_average_name.h"
 #include "frontends/name_pattern.h"
 #include "frontends/rule_parts.h"
 #include "graph/module/assigned_value.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/moving_average_name.h"
 #include "frontends/layers.h"
-#include "frontends/moving_average_name.h"
 #include "frontends/optimizers.h"
 #include "frontends/testing.h"
 #include "graph/ops.h"

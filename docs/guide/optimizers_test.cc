@@ -10,7 +10,7 @@
 #include "tandem/estimator/estimator.h"
 #include "tandem/estimator/train_and_evaluate.h"
 #include "tandem/frontends/layers.h"
-#include "tandem/frontends/moving_average_name.h"
+#include "tandem/base/moving_average_name.h"
 #include "tandem/frontends/optimizers.h"
 #include "tandem/graph/ops.h"
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/logging.h"
+#include "base/moving_average_name.h"
 #include "base/nearest_name.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
@@ -12,7 +13,6 @@
 #include "estimator/checkpoint/consistent_read.h"
 #include "estimator/internal/estimator_impl.h"
 #include "estimator/internal/training.h"
-#include "frontends/moving_average_name.h"
 
 namespace tandem {
 

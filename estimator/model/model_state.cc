@@ -8,10 +8,10 @@
 #include "absl/types/span.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
+#include "base/moving_average_name.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
-#include "frontends/moving_average_name.h"
 #include "runtime/format/index.h"
 
 namespace tandem {

@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/moving_average_name.h"
 #include "frontends/keras/optimizers.h"
-#include "frontends/moving_average_name.h"
 #include "frontends/slot_name.h"
 
 namespace tandem::keras {

@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/moving_average_name.h"
 #include "estimator/checkpoint/safetensors.h"
-#include "frontends/moving_average_name.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"

@@ -19,7 +19,7 @@ TOPICS = [
     ("metrics", "Metrics", ["frontends/metrics.h"]),
     ("optimizers", "Optimizers and schedules",
      ["frontends/optimizers.h", "frontends/schedules.h", "frontends/optimizer.h", "frontends/clipping.h",
-      "frontends/moving_average_name.h"]),
+      "base/moving_average_name.h"]),
     ("summary", "Summaries", ["frontends/summary.h"]),
     ("estimator", "Estimator and model_fn",
      ["estimator/estimator.h", "estimator/model/estimator_spec.h", "estimator/model/features.h",

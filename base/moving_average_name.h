@@ -1,6 +1,6 @@
 // The name of a variable's exponential moving average.
-#ifndef TANDEM_FRONTENDS_MOVING_AVERAGE_NAME_H_
-#define TANDEM_FRONTENDS_MOVING_AVERAGE_NAME_H_
+#ifndef TANDEM_BASE_MOVING_AVERAGE_NAME_H_
+#define TANDEM_BASE_MOVING_AVERAGE_NAME_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ inline std::string MovingAverageName(absl::string_view variable) {
 
 }  // namespace tandem
 
-#endif  // TANDEM_FRONTENDS_MOVING_AVERAGE_NAME_H_
+#endif  // TANDEM_BASE_MOVING_AVERAGE_NAME_H_
