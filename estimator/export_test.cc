@@ -332,6 +332,71 @@ TEST_F(ExportTest, PredictFromSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// An export for many rows, of which a call has few: each row is what a full step computes.
+TEST_F(ExportTest, ARowDoesNotDependOnTheOthers) {
+  auto estimator = Trained();
+  const auto path = estimator->ExportModel(Base(*estimator), {.features = PictureFeatures(), .rows_per_step = 64});
+  ASSERT_TRUE(path.ok()) << path.status();
+  for (int threads : {1, 2, 3}) {
+    const auto model = LoadModel(*path, {.threads = threads});
+    ASSERT_TRUE(model.ok()) << model.status();
+    const auto all = (*model)->Predict(Pictures(130));
+    ASSERT_TRUE(all.ok()) << all.status();
+    for (int64_t rows = 1; rows <= 130; ++rows) {
+      const auto some = (*model)->Predict(Pictures(rows));
+      ASSERT_TRUE(some.ok()) << some.status();
+      for (const auto& [name, values] : *some) {
+        ASSERT_EQ(std::memcmp(values.raw(), all->at(name).raw(), values.byte_size()), 0) << name << ", " << rows;
+      }
+    }
+  }
+}
+
+TEST_F(ExportTest, SeveralModelsInAProcess) {
+  auto estimator = Trained();
+  const std::string path = *estimator->ExportModel(Base(*estimator), {.features = PictureFeatures()});
+  const auto all = (*LoadModel(path))->Predict(Pictures(50));
+  ASSERT_TRUE(all.ok()) << all.status();
+  std::vector<std::thread> owners;
+  for (int owner = 0; owner < 3; ++owner) {
+    owners.emplace_back([&, owner] {
+      for (int i = 0; i < 5; ++i) {  // each ends while others run
+        const auto model = LoadModel(path, {.threads = 1 + owner, .calls = 1 + i});
+        ASSERT_TRUE(model.ok()) << model.status();
+        const auto outputs = (*model)->Predict(Pictures(50));
+        ASSERT_TRUE(outputs.ok()) << outputs.status();
+        ASSERT_TRUE(outputs->at("logits").BitEqual(all->at("logits")));
+      }
+    });
+  }
+  for (std::thread& owner : owners) owner.join();
+}
+
+// From a checkpoint and from a model_dir, with the program that Predict has left there.
+TEST_F(ExportTest, LoadsACheckpoint) {
+  RunConfig config = test::Config(test::ModelDir());
+  config.compile_cache = true;
+  Estimator estimator(PictureModel, config);
+  ASSERT_TRUE(estimator.Train(PictureInput(64, 8), {.steps = 5}).ok());
+  const absl::Status none = LoadModel(config.model_dir).status();
+  EXPECT_EQ(none.code(), absl::StatusCode::kFailedPrecondition) << none;
+  EXPECT_THAT(none.message(), HasSubstr("no program of mode predict"));
+  const std::vector<NamedTensors> of_five = Predicted(estimator, PictureInput(20, 8));
+  ASSERT_TRUE(estimator.Train(PictureInput(64, 8), {.steps = 3}).ok());
+  const std::vector<NamedTensors> of_eight = Predicted(estimator, PictureInput(20, 8));
+  const std::string five = JoinPath(config.model_dir, "model.ckpt-5");
+  for (const std::string& path : {five, config.model_dir}) {
+    const auto model = LoadModel(path);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ((*model)->global_step(), path == five ? 5 : 8);
+    EXPECT_EQ((*model)->path(), path == five ? five : JoinPath(config.model_dir, "model.ckpt-8"));
+    EXPECT_THAT((*model)->metrics(), IsEmpty());
+    NamedTensors inputs;
+    for (const TensorSignature& t : (*model)->inputs()) inputs[t.name] = Pictures(20).at(t.name);
+    ExpectBits(*(*model)->Predict(inputs), path == five ? of_five : of_eight);
+  }
+}
+
 TEST_F(ExportTest, DamageIsAnErrorWhereverItIs) {
   auto estimator = Trained();
   const std::string path = *estimator->ExportModel(Base(*estimator), {.features = PictureFeatures()});

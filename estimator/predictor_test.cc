@@ -106,7 +106,7 @@ TEST(Predictor, KeepsItsWeights) {
   EXPECT_EQ(With(**predictor, 0, 3), before);
   EXPECT_NE(WithPredict(*estimator, 3, 1), before);
   auto newer = estimator->MakePredictor(kX);
-  auto older = estimator->MakePredictor(kX, {.checkpoint_path = (*predictor)->checkpoint()});
+  auto older = estimator->MakePredictor(kX, {.checkpoint_path = (*predictor)->path()});
   ASSERT_TRUE(newer.ok() && older.ok()) << newer.status() << older.status();
   EXPECT_EQ((*newer)->global_step(), 10);
   EXPECT_EQ((*older)->global_step(), 5);
@@ -114,6 +114,29 @@ TEST(Predictor, KeepsItsWeights) {
   estimator.reset();
   EXPECT_EQ(With(**predictor, 0, 3), before);
   EXPECT_NE(With(**newer, 0, 3), before);
+}
+
+// Calls of different sizes at the same time, on one and on several devices.
+TEST(Predictor, AnswersSeveralThreads) {
+  for (int replicas : {1, 2}) {
+    Estimator estimator(TwoLayers, Config(ModelDir(absl::StrCat(replicas)), replicas));
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+    for (const int calls : {0, 1, 3}) {
+      auto made = estimator.MakePredictor(kX, {.batch_size = 16, .calls = calls});
+      ASSERT_TRUE(made.ok()) << made.status();
+      const std::vector<float> all = With(**made, 0, 40);
+      std::vector<std::thread> threads;
+      for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&, i] {
+          for (int k = 0; k < 30; ++k) {
+            const int rows = 1 + (7 * i + k) % 40;
+            EXPECT_EQ(With(**made, 0, rows), std::vector<float>(all.begin(), all.begin() + rows)) << rows << " rows";
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    }
+  }
 }
 
 TEST(Predictor, AnswersWhileTheEstimatorTrains) {
@@ -158,7 +181,7 @@ TEST(Predictor, TakesWhatWasTrainedInMemory) {
   ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5}), absl::OkStatus());
   auto predictor = estimator.MakePredictor(kX);
   ASSERT_TRUE(predictor.ok()) << predictor.status();
-  EXPECT_EQ((*predictor)->checkpoint(), "");
+  EXPECT_EQ((*predictor)->path(), "");
   EXPECT_EQ((*predictor)->global_step(), 5);
   EXPECT_EQ(With(**predictor, 0, 3), WithPredict(estimator, 3, 1));
 }
@@ -187,14 +210,14 @@ TEST(Predictor, FeaturesThatDoNotFitAreErrors) {
     EXPECT_EQ(ExitCodeFor(status), kExitUsage) << status;
     return std::string(status.message());
   };
-  EXPECT_EQ(message({}), "Predict: there is no feature \"x\"; the model takes x:float32[b,2]");
+  EXPECT_EQ(message({}), "no input \"x\" was given; the model takes x:float32[b,2]");
   EXPECT_EQ(message({{"x", HostTensor::Zeros(DType::kFloat32, {1, 3})}}),
-            "Predict: feature \"x\" is float32[1,3]; the model takes x:float32[b,2]");
+            "input \"x\" is float32[1,3], the model takes float32[b,2], b being any number of rows");
   EXPECT_THAT(message({{"x", HostTensor::Zeros(DType::kFloat64, {1, 2})}}), HasSubstr("is float64[1,2]"));
   EXPECT_THAT(message({{"x", HostTensor::Zeros(DType::kFloat32, {2})}}), HasSubstr("is float32[2]"));
-  EXPECT_THAT(message({{"x", HostTensor()}}), HasSubstr("feature \"x\" is "));
-  EXPECT_THAT(message({{"x", HostTensor::Zeros(DType::kFloat32, {0, 2})}}), HasSubstr("has 0 rows"));
-  EXPECT_THAT(message({{"x", Points(0, 1)}, {"z", Points(0, 1)}}), HasSubstr("feature \"z\" is unknown"));
+  EXPECT_THAT(message({{"x", HostTensor()}}), HasSubstr("input \"x\" is "));
+  EXPECT_THAT(message({{"x", Points(0, 1)}, {"z", Points(0, 1)}}), HasSubstr("the model has no input \"z\""));
+  EXPECT_EQ(With(**made, 0, 0).size(), 0u);
   EXPECT_EQ(With(**made, 0, 2).size(), 2u) << "after the errors";
 }
 

@@ -163,7 +163,7 @@ def walls():
     tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session/session.h"\n',
             "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
     equal(found("floors", tree), ["estimator/a.cc:1: runtime/cuda/driver.h"])
-    tree = {"estimator/serving/model.cc": '#include "passes/compile/compile.h"\n#include "runtime/session/run.h"\n',
+    tree = {"estimator/serving/model.cc": '#include "passes/compile/compile.h"\n#include "runtime/run/run.h"\n',
             "estimator/a.cc": '#include "passes/compile/compile.h"\n', "passes/compile/compile.h": ""}
     equal(found("floors", tree), ["estimator/serving/model.cc:1: passes/compile/compile.h"])
     tree = {"runtime/cpu/a.cc": '#include "base/llvm_memory.h"\n#include "llvm/Support/Error.h"\n#include <elf.h>\n',
