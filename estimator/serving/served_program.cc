@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "estimator/loop/round_seed.h"
+#include "runtime/device_classes/device_classes.h"
 #include "runtime/format/index.h"
 #include "runtime/run/run.h"
 
@@ -59,7 +60,8 @@ bool SameTensor(const TensorSignature& signature, const T& in_program) {
 absl::StatusOr<std::unique_ptr<ServedProgram>> ServedProgram::Create(Parts parts, ConcurrentSessions::Options options) {
   std::unique_ptr<ServedProgram> program(new ServedProgram(std::move(parts)));
   TD_RETURN_IF_ERROR(program->Match());
-  TD_ASSIGN_OR_RETURN(program->sessions_, ConcurrentSessions::Create(program->parts_.executable,
+  TD_ASSIGN_OR_RETURN(const DeviceClass* device_class, FindDeviceClass(DeviceClassName(program->executable())));
+  TD_ASSIGN_OR_RETURN(program->sessions_, ConcurrentSessions::Create(*device_class, program->parts_.executable,
                                                                      program->parts_.variables, std::move(options)));
   return program;
 }

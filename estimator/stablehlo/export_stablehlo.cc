@@ -9,7 +9,6 @@
 #include "base/env.h"
 #include "base/output_file.h"
 #include "base/resource_errors.h"
-#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/json_text.h"
 #include "estimator/checkpoint/safetensors.h"
@@ -77,7 +76,6 @@ absl::Status Export(const std::string& export_dir, const std::string& file, cons
 
 absl::Status ExportStableHlo(const std::string& export_dir, const std::string& file,
                              const ExportStableHloOptions& options) {
-  OpenStandardDescriptors();
   return CatchResourceErrors("exporting to StableHLO", [&] { return Export(export_dir, file, options); });
 }
 

@@ -22,11 +22,12 @@ class ConcurrentSessions::Lease {
 };
 
 absl::StatusOr<std::unique_ptr<ConcurrentSessions>> ConcurrentSessions::Create(
-    std::shared_ptr<const Executable> executable, std::shared_ptr<VariableStore> variables, Options options) {
+    const DeviceClass& device_class, std::shared_ptr<const Executable> executable,
+    std::shared_ptr<VariableStore> variables, Options options) {
   TD_ASSIGN_OR_RETURN(std::shared_ptr<ThreadPool> pool, ThreadPool::Create(options.threads));
   options.session.pool = std::make_shared<ThreadPool>(pool);
   TD_ASSIGN_OR_RETURN(std::unique_ptr<Session> first,
-                      Session::Create(executable, std::move(variables), std::move(options.session)));
+                      Session::Create(device_class, executable, std::move(variables), std::move(options.session)));
   const int steps = !first->CanHaveSiblings() ? 1 : options.steps > 0 ? options.steps : pool->num_threads();
   std::unique_ptr<ConcurrentSessions> sessions(new ConcurrentSessions(std::move(pool), steps));
   sessions->slots_[0].session = std::move(first);

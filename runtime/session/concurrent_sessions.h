@@ -32,7 +32,8 @@ class ConcurrentSessions {
   // Makes the first session and lets it compute what follows from the variables. These must have their values and must
   // not change any more. On devices whose sessions have no siblings (GPUs), steps run one after another. Errors: those
   // of ThreadPool::Create and Session::Create.
-  static absl::StatusOr<std::unique_ptr<ConcurrentSessions>> Create(std::shared_ptr<const Executable> executable,
+  static absl::StatusOr<std::unique_ptr<ConcurrentSessions>> Create(const DeviceClass& device_class,
+                                                                    std::shared_ptr<const Executable> executable,
                                                                     std::shared_ptr<VariableStore> variables,
                                                                     Options options);
 

@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "runtime/cpu/onednn/onednn_layout.h"
+#include "runtime/cpu/run/cpu_device_class.h"
 #include "runtime/testing/executable_builder.h"
 #include "runtime/testing/library_calls.h"
 #include "runtime/testing/random_floats.h"
@@ -54,7 +55,8 @@ std::shared_ptr<VariableStore> Weights(const Executable& executable) {
 
 std::unique_ptr<ConcurrentSessions> Sessions(const std::shared_ptr<const Executable>& executable, int threads,
                                              int steps = 0) {
-  auto sessions = ConcurrentSessions::Create(executable, Weights(*executable), {.threads = threads, .steps = steps});
+  auto sessions = ConcurrentSessions::Create(CpuDeviceClass(), executable, Weights(*executable),
+                                             {.threads = threads, .steps = steps});
   EXPECT_TRUE(sessions.ok()) << sessions.status();
   return *std::move(sessions);
 }
@@ -160,7 +162,7 @@ TEST(ConcurrentSessionsTest, SiblingsReadThePackedWeightsOfTheFirst) {
   Session::Options options;
   options.pool = std::make_shared<ThreadPool>(1);
   const auto variables = Weights(*executable);
-  auto first = Session::Create(executable, variables, options);
+  auto first = Session::Create(CpuDeviceClass(), executable, variables, options);
   ASSERT_TRUE(first.ok()) << first.status();
   StepInputs inputs;
   inputs.inputs = {{Examples(0, kRows)}};
