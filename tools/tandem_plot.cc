@@ -11,8 +11,8 @@
 #include "base/output_file.h"
 #include "base/status_macros.h"
 #include "base/tool_program.h"
+#include "estimator/curves/runs.h"
 #include "tools/plot/page.h"
-#include "tools/plot/runs.h"
 #include "tools/tool_functions.h"
 
 namespace tandem {

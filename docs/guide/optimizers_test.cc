@@ -7,10 +7,10 @@
 #include "estimator/test_models.h"
 #include "gtest/gtest.h"
 #include "tandem/base/env.h"
+#include "tandem/base/moving_average_name.h"
 #include "tandem/estimator/estimator.h"
 #include "tandem/estimator/train_and_evaluate.h"
 #include "tandem/frontends/layers.h"
-#include "tandem/base/moving_average_name.h"
 #include "tandem/frontends/optimizers.h"
 #include "tandem/graph/ops.h"
 

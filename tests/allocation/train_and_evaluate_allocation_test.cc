@@ -8,12 +8,12 @@
 
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "estimator/curves/event_file.h"
 #include "estimator/exporter.h"
 #include "estimator/serving/model.h"
 #include "estimator/train_and_evaluate.h"
 #include "frontends/summary.h"
 #include "tests/allocation/trained_model.h"
-#include "tools/plot/event_file.h"
 
 namespace tandem {
 namespace {

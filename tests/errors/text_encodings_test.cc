@@ -16,6 +16,7 @@
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/done_marker.h"
 #include "estimator/checkpoint/kept_by_hours.h"
+#include "estimator/curves/runs.h"
 #include "estimator/evaluation/eval_log.h"
 #include "passes/analysis/machine_model.h"
 #include "runtime/cuda/libraries/plan_choices.h"
@@ -23,7 +24,6 @@
 #include "runtime/testing/small_programs.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"
-#include "tools/plot/runs.h"
 #include "tools/scale/measured_times.h"
 
 namespace tandem {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/plot/runs.h"
+#include "estimator/curves/runs.h"
 #include "tools/plot/thin_out.h"
 
 namespace tandem {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/plot/runs.h"
+#include "estimator/curves/runs.h"
 
 namespace tandem {
 

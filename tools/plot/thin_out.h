@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tools/plot/runs.h"
+#include "estimator/curves/runs.h"
 
 namespace tandem {
 

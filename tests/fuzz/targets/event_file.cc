@@ -1,5 +1,5 @@
 // TensorBoard's event files, as tandem-plot reads them: the bytes as an event, and as a file.
-#include "tools/plot/event_file.h"
+#include "estimator/curves/event_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"

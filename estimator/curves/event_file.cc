@@ -1,4 +1,4 @@
-#include "tools/plot/event_file.h"
+#include "estimator/curves/event_file.h"
 
 #include <algorithm>
 #include <memory>

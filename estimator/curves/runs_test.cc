@@ -1,6 +1,6 @@
 // What tandem-plot reads. Records are put together by hand here; tests/plot reads files of trainings, and holds the
 // points against those of TensorBoard's reader.
-#include "tools/plot/runs.h"
+#include "estimator/curves/runs.h"
 
 #include <errno.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include "base/fault_injecting_env.h"
 #include "data/files/record_format.h"
 #include "data/files/wire.h"
-#include "tools/plot/event_file.h"
+#include "estimator/curves/event_file.h"
 
 namespace tandem {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/plot/runs.h"
+#include "estimator/curves/runs.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 #include "base/json_parse.h"
 #include "base/status_macros.h"
 #include "base/text_file.h"
-#include "tools/plot/event_file.h"
+#include "estimator/curves/event_file.h"
 
 namespace tandem {
 namespace {

@@ -1,6 +1,6 @@
 // Reads the scalars of TensorBoard's event files (estimator/summary/event.h, TensorFlow and PyTorch write such files).
-#ifndef TANDEM_TOOLS_PLOT_EVENT_FILE_H_
-#define TANDEM_TOOLS_PLOT_EVENT_FILE_H_
+#ifndef TANDEM_ESTIMATOR_CURVES_EVENT_FILE_H_
+#define TANDEM_ESTIMATOR_CURVES_EVENT_FILE_H_
 
 #include <cstdint>
 #include <string>
@@ -34,4 +34,4 @@ absl::Status ReadEventFile(Env* env, const std::string& path, absl::FunctionRef<
 
 }  // namespace tandem
 
-#endif  // TANDEM_TOOLS_PLOT_EVENT_FILE_H_
+#endif  // TANDEM_ESTIMATOR_CURVES_EVENT_FILE_H_

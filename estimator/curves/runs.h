@@ -1,6 +1,6 @@
 // Reads the records of trainings and evaluations in model directories.
-#ifndef TANDEM_TOOLS_PLOT_RUNS_H_
-#define TANDEM_TOOLS_PLOT_RUNS_H_
+#ifndef TANDEM_ESTIMATOR_CURVES_RUNS_H_
+#define TANDEM_ESTIMATOR_CURVES_RUNS_H_
 
 #include <cstdint>
 #include <map>
@@ -43,4 +43,4 @@ absl::StatusOr<PlotRuns> ReadRuns(Env* env, const std::vector<std::string>& fold
 
 }  // namespace tandem
 
-#endif  // TANDEM_TOOLS_PLOT_RUNS_H_
+#endif  // TANDEM_ESTIMATOR_CURVES_RUNS_H_
