@@ -33,7 +33,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+#if defined(TANDEM_LIBRARY) /* as in base/api.h */
+#define TANDEM_C_API __attribute__((visibility("protected")))
+#elif defined(__GNUC__)
 #define TANDEM_C_API __attribute__((visibility("default")))
 #else
 #define TANDEM_C_API

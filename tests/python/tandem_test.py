@@ -10,7 +10,7 @@ import unittest
 sys.path[:0] = [os.path.abspath("tests/support"), os.path.abspath("frontends/python")]
 import xunit  # noqa: E402
 
-os.environ.setdefault("TANDEM_LIBRARY", os.path.abspath("tests/python/libtandem_c.so"))
+os.environ.setdefault("TANDEM_LIBRARY", os.path.abspath("tools/install/libtandem_rt.so.0.1"))
 try:
     import numpy as np
     import tandem  # it looks for the library when it is imported

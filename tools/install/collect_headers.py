@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""collect_headers.py LISTING OUT: copies the headers that tandem/tandem.h reaches into the folder OUT.
+"""collect_headers.py LISTING OUT [HEADER...]: copies the headers that tandem/tandem.h reaches, and these, into the folder
+OUT.
 
 LISTING has a line "FILE<tab>PLACE" for each header that there is, included as PLACE.
 """
@@ -18,9 +19,10 @@ def read(path):
 
 
 def main():
-    listing, out = sys.argv[1:]
+    listing, out, *others = sys.argv[1:]
     headers = {place: file for file, place in (line.split("\t") for line in read(listing).split("\n"))}
-    reached, work = {ENTRY}, [ENTRY]
+    work = [ENTRY] + others
+    reached = set(work)
     while work:
         place = work.pop()
         for header in INCLUDE.findall(read(headers[place])):

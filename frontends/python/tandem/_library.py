@@ -5,7 +5,7 @@ import os
 from tandem._errors import TandemError
 
 _VERSION = 1  # TANDEM_C_VERSION
-_NAMES = ("libtandem.so", "libtandem_rt.so")
+_NAMES = ("libtandem.so.0.1", "libtandem_rt.so.0.1")
 
 
 class Tensor(ctypes.Structure):
