@@ -100,7 +100,7 @@ def headers_include_only_what_is_installed():
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 for header in re.findall(r'^\s*#\s*include\s*["<]([^">]+\.h)[">]', file.read(), re.M):
                     there = os.path.exists(os.path.join(includes, header))
-                    assert there or re.match(r"absl/|stdint\.h$", header), (name, header)
+                    assert there or re.match(r"absl/|std(int|def)\.h$", header), (name, header)
     assert count > 100, count
 
 
@@ -192,11 +192,48 @@ def the_bazel_example_runs():
     assert re.search(r"y = (9\.9|10\.0)\d x \+ (4\.9|5\.0)\d", said), said
 
 
+def tools_are_in_the_library():
+    tools = os.listdir(os.path.join(prefix(), "bin"))
+    assert "tandem-dump" in tools and "tandem-serve" in tools, tools
+    for tool in tools:
+        path = os.path.join(prefix(), "bin", tool)
+        assert os.path.getsize(path) < 100_000, tool
+        assert "Flags:" in run(path, "--help"), tool
+    model = os.path.join(TMP, "dumped")
+    run(fashion(), "--model_dir=" + model, "--max_steps=2")
+    assert "conv2d" in run(os.path.join(prefix(), "bin/tandem-dump"), model)
+    assert "no_such_flag" in run(os.path.join(prefix(), "bin/tandem-dump"), model, "--no_such_flag", expect=2)
+
+
+def serving_needs_no_compiler():
+    library_of_c = os.path.join(prefix(), "lib/libtandem_rt.so.0.1")
+    assert os.path.getsize(library_of_c) < 8 << 20, os.path.getsize(library_of_c)
+    names = [line.split(" ", 2)[2] for line in names_of(library_of_c)]
+    assert "tandem_predict" in names, names
+    exports = os.path.join(TMP, "served/export")
+    run(fashion(), "--model_dir=" + os.path.dirname(exports), "--max_steps=2")
+    program = ("import numpy, tandem; model = tandem.load(%r); "
+               "print(model.predict(numpy.zeros((3, 28, 28, 1), numpy.float32))['logits'].shape)" % exports)
+    said = run(sys.executable, "-c", program, env={"PYTHONPATH": os.path.join(prefix(), "share/tandem/python"),
+                                                  "TANDEM_LIBRARY": library_of_c})
+    assert said == "(3, 10)\n", said
+
+
+def the_c_header_is_c():
+    source = os.path.join(TMP, "version.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('#include "tandem/tandem_c.h"\nint main(void) { return tandem_c_version() != TANDEM_C_VERSION; }\n')
+    program = os.path.join(TMP, "version")
+    run("gcc", "-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I" + os.path.join(prefix(), "include"), source,
+        library(), "-Wl,-rpath," + os.path.join(prefix(), "lib"), "-o", program)
+    run(program)
+
+
 def debian_packages():
     folder = os.path.join(TMP, "deb")
     run("tools/install/deb.py", PACKAGE, "0.1.0", folder, "none")
     packages = {name.partition("_")[0]: os.path.join(folder, name) for name in os.listdir(folder)}
-    assert {"libtandem0.1", "libtandem-dev"} <= set(packages), packages
+    assert set(packages) == {"libtandem0.1", "libtandem-dev", "tandem-tools"}, packages
     depends = {name: run("dpkg-deb", "-f", path, "Depends") for name, path in packages.items()}
     assert re.search(r"libabsl20220623.*libc6 \(>= 2.36\).*libprotobuf32", depends["libtandem0.1"]), depends
     assert not re.search("LLVM|libdnnl|libgrpc|libssl", depends["libtandem0.1"], re.I), depends
@@ -218,6 +255,11 @@ def flags_of_the_program_are_known():
     assert "--max_steps" in said, said
     said = run(fashion(), "--max_step=3", expect=2)
     assert "max_step" in said, said
+
+
+def the_host_keeps_what_is_its():
+    said = run(host(), "handlers")
+    assert said.splitlines()[-1] == "as before", said
 
 
 def a_plugin_is_opened_closed_and_opened_again():
@@ -257,7 +299,8 @@ CASES = [exports_the_api_only, programs_export_nothing_of_the_compiler, programs
          needs_packages_of_debian_and_its_own_onednn,
          headers_include_only_what_is_installed, every_header_compiles_by_itself, another_abseil_is_named,
          the_cmake_example_trains_and_predicts, the_same_bits_as_a_second_run, another_user_runs_it,
-         a_wrong_version_is_refused, a_sample_builds_as_source, the_bazel_example_runs, debian_packages,
+         a_wrong_version_is_refused, a_sample_builds_as_source, the_bazel_example_runs, tools_are_in_the_library,
+         serving_needs_no_compiler, the_c_header_is_c, debian_packages,
          flags_of_the_program_are_known,
          a_plugin_is_opened_closed_and_opened_again,
          another_llvm_before_and_after, a_library_that_hides_nothing_fails_there]

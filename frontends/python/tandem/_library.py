@@ -68,10 +68,13 @@ _FUNCTIONS = {
 
 
 def _open():
-    """Opens the library that TANDEM_LIBRARY names, else one beside this package, else one that the loader finds."""
+    """Opens the library that TANDEM_LIBRARY names, else one beside this package, else that of the installed folder
+    that this package is in, else one that the loader finds."""
     chosen = os.environ.get("TANDEM_LIBRARY")
-    beside = os.path.dirname(os.path.abspath(__file__))
-    candidates = [chosen] if chosen else [os.path.join(beside, name) for name in _NAMES] + list(_NAMES)
+    here = os.path.dirname(os.path.abspath(__file__))  # PREFIX/share/tandem/python/tandem where Tandem is installed
+    installed = os.path.normpath(os.path.join(here, "../../../../lib"))
+    candidates = [chosen] if chosen else [os.path.join(folder, name) for folder in (here, installed)
+                                          for name in _NAMES] + list(_NAMES)
     problems = []
     for path in candidates:
         if os.path.isabs(path) and not os.path.exists(path):
