@@ -138,7 +138,9 @@ absl::StatusOr<ModelSignature> ParseSignature(const std::string& text, const std
     return Damaged(path, "its bytes have changed: they do not match its own checksum");
   }
   const Json json = ParseJson(text);
-  if (!json.is_object() || !json.contains("format") || json["format"] != kFormat) {
+  // A comparison of `json` with a text would make it a Json where no exception may pass.
+  std::string format;
+  if (!json.is_object() || !json.contains("format") || !Read(json["format"], &format) || format != kFormat) {
     return Damaged(path, absl::StrCat("\"format\" is not \"", kFormat, "\": written by another version"));
   }
   ModelSignature signature;

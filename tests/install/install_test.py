@@ -301,7 +301,7 @@ CASES = [exports_the_api_only, programs_export_nothing_of_the_compiler, programs
          the_cmake_example_trains_and_predicts, the_same_bits_as_a_second_run, another_user_runs_it,
          a_wrong_version_is_refused, a_sample_builds_as_source, the_bazel_example_runs, tools_are_in_the_library,
          serving_needs_no_compiler, the_c_header_is_c, debian_packages,
-         flags_of_the_program_are_known,
+         flags_of_the_program_are_known, the_host_keeps_what_is_its,
          a_plugin_is_opened_closed_and_opened_again,
          another_llvm_before_and_after, a_library_that_hides_nothing_fails_there]
 xunit.run("install", [(case.__name__, case) for case in CASES])
