@@ -39,7 +39,7 @@ TOPICS = [
       "estimator/hooks/checkpoint_saver_hook.h", "estimator/hooks/clock.h"]),
     ("predict", "Predictions and exported models",
      ["estimator/predictor.h", "estimator/serving/model.h", "estimator/serving/tensor_signature.h",
-      "estimator/serving_input.h", "estimator/onnx/export_onnx.h"]),
+      "estimator/serving_input.h", "estimator/onnx/export_onnx.h", "estimator/stablehlo/export_stablehlo.h"]),
     ("data", "Datasets",
      ["data/dataset.h", "data/element.h", "data/component_buffer.h", "data/input_context.h", "data/list_files.h",
       "data/vocabulary.h", "data/throughput.h"]),
@@ -65,7 +65,7 @@ TOPICS = [
      ["estimator/devices.h", "base/cross_device_ops.h", "cluster/cluster.h", "cluster/tls_files.h",
       "estimator/horovod/horovod.h", "base/cpu_info.h", "base/loaded_library.h"]),
     ("base", "Programs, files, tensors in memory, errors",
-     ["base/program.h", "base/flags.h", "base/host_tensor.h", "base/named_tensors.h", "base/dtype.h",
+     ["base/program.h", "base/owned_process.h", "base/flags.h", "base/host_tensor.h", "base/named_tensors.h", "base/dtype.h",
       "base/status_macros.h", "base/exit_code.h", "base/logging.h", "base/env.h", "base/text_file.h",
       "base/output_file.h", "base/source_location.h", "base/process_start.h", "base/non_finite_name.h"]),
 ]
