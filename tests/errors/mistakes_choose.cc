@@ -198,13 +198,13 @@ const std::vector<Mistake>& ChoosingMistakes() {
        },
        R"(BestExporter "best": the evaluation has no metric "acuracy"; did you mean "accuracy"? It has )"
        "accuracy, loss"},
-      {"ModelOfADirectoryThatIsNoExport",
+      {"ModelOfADirectoryThatHasNotPredicted",
        [](const std::string& dir) {
          if (absl::Status status = Prepared(dir, GoodModel); !status.ok()) return status;
          return LoadModel(dir).status();
        },
-       "{dir}: there is no exported model (no file signature.json); name a folder that ExportModel or an "
-       "exporter wrote, such as MODEL_DIR/export/NAME"},
+       "{dir}/model.ckpt-2: no program of mode predict in {dir}/compiled has its variables; export the model "
+       "(Estimator::ExportModel), or predict once with RunConfig.compile_cache and no compile_cache_dir"},
   };
   return *mistakes;
 }
