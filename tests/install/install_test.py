@@ -233,7 +233,7 @@ def debian_packages():
     folder = os.path.join(TMP, "deb")
     run("tools/install/deb.py", PACKAGE, "0.1.0", folder, "none")
     packages = {name.partition("_")[0]: os.path.join(folder, name) for name in os.listdir(folder)}
-    assert set(packages) == {"libtandem0.1", "libtandem-dev", "tandem-tools"}, packages
+    assert set(packages) == {"libtandem0.1", "libtandem-dev", "tandem-tools", "python3-tandem"}, packages
     depends = {name: run("dpkg-deb", "-f", path, "Depends") for name, path in packages.items()}
     assert re.search(r"libabsl20220623.*libc6 \(>= 2.36\).*libprotobuf32", depends["libtandem0.1"]), depends
     assert not re.search("LLVM|libdnnl|libgrpc|libssl", depends["libtandem0.1"], re.I), depends

@@ -2,8 +2,8 @@
 """deb.py PACKAGE VERSION FOLDER [COMPRESSION]: writes the Debian packages of an installed Tandem, the folder PACKAGE,
 into FOLDER; COMPRESSION is xz or, for tests, none.
 
-libtandemX.Y has the library, libtandem-dev what programs are compiled with, tandem-tools the tools. What they depend on
-is what dpkg-shlibdeps finds. Prints a line for each.
+libtandemX.Y has the library, libtandem-dev what programs are compiled with, tandem-tools the tools, python3-tandem the
+module for Python. What they depend on is what dpkg-shlibdeps finds. Prints a line for each.
 """
 import os
 import re
@@ -21,6 +21,9 @@ DEV = """Graph compiler and executor for estimator-style model functions (develo
 TOOLS = """Graph compiler and executor for estimator-style model functions (tools)
  Tandem compiles models that are written in C++ and trains them on CPUs and NVIDIA GPUs, on one machine or several.
  This package has the tools that show compiled programs, checkpoints and curves, run exported models and launch jobs."""
+PYTHON = """Predictions, checkpoints and curves of models that Tandem has trained
+ Tandem compiles models that are written in C++ and trains them on CPUs and NVIDIA GPUs, on one machine or several.
+ This package has a module for Python that predicts with NumPy arrays."""
 COPYRIGHT = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: Tandem
 
@@ -35,6 +38,7 @@ License: Apache-2.0
 License: Apache-2.0
  On Debian systems, the full text is in /usr/share/common-licenses/Apache-2.0.
 """
+MODULE = "share/tandem/python/tandem/"
 # Why the packages do what lintian asks about.
 OVERRIDES = {
     "embedded-library": "Debian 12 has oneDNN 2.6; this is 3.x, under a name of its own",
@@ -57,8 +61,8 @@ def wrapped(text):
     return "\n".join([head] + lines)
 
 
-def shared_dependencies(root):
-    """What the programs and libraries under `root` need of other packages."""
+def shared_dependencies(root, libraries):
+    """What the programs and libraries under `root` need of other packages than that of the folder `libraries`."""
     files = subprocess.run(["find", os.path.join(root, "usr"), "-type", "f", "(", "-name", "*.so.*", "-o", "-path",
                             "*/bin/*", ")"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     if not files:
@@ -67,7 +71,7 @@ def shared_dependencies(root):
         os.mkdir(os.path.join(folder, "debian"))
         with open(os.path.join(folder, "debian/control"), "w", encoding="utf-8") as control:
             control.write("Source: tandem\n\nPackage: tandem\nArchitecture: amd64\n")
-        said = subprocess.run(["dpkg-shlibdeps", "-O", "--ignore-missing-info", "-l" + os.path.join(root, "usr/lib"),
+        said = subprocess.run(["dpkg-shlibdeps", "-O", "--ignore-missing-info", "-l" + os.path.abspath(libraries),
                                *files], cwd=folder,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if said.returncode:
@@ -75,7 +79,7 @@ def shared_dependencies(root):
     return [name for name in said.stdout.strip().partition("shlibs:Depends=")[2].split(", ") if name]
 
 
-def build(name, version, description, files, depends, folder, compression):
+def build(name, version, description, files, depends, libraries, folder, compression):
     """`files`: (source, path in the package)."""
     with tempfile.TemporaryDirectory() as root:
         os.chmod(root, 0o755)
@@ -107,12 +111,13 @@ def build(name, version, description, files, depends, folder, compression):
             text.write("Package: %s\nVersion: %s\nArchitecture: amd64\nMaintainer: Tandem <tandem@localhost.localdomain>\n"
                        "Installed-Size: %d\nSection: %s\nPriority: optional\nDepends: %s\nDescription: %s\n" % (
                            name, version, size, "libdevel" if name.endswith("-dev") else "libs" if name.startswith("lib")
-                           else "science", ", ".join(depends + shared_dependencies(root)), wrapped(description)))
+                           else "python" if name.startswith("python3-") else "science", ", ".join(depends + shared_dependencies(root, libraries)), wrapped(description)))
         if name.startswith("lib") and not name.endswith("-dev"):
             with open(os.path.join(control, "triggers"), "w", encoding="utf-8") as text:
                 text.write("activate-noawait ldconfig\n")
             with open(os.path.join(control, "shlibs"), "w", encoding="utf-8") as text:
-                text.write("libtandem %s %s (>= %s)\nlibtandem-dnnl 3 %s\n" % (name[len("libtandem"):], name, version, name))
+                text.write("".join("%s %s %s (>= %s)\n" % (library, name[len("libtandem"):], name, version)
+                                   for library in ("libtandem", "libtandem_rt")) + "libtandem-dnnl 3 %s\n" % name)
         for at, folders, names in os.walk(root):
             for entry in folders:
                 os.chmod(os.path.join(at, entry), 0o755)
@@ -130,14 +135,18 @@ def main():
     for at, folders, names in os.walk(package):
         for name in names + [entry for entry in folders if os.path.islink(os.path.join(at, entry))]:
             path = os.path.relpath(os.path.join(at, name), package)
-            kind = ("library" if re.match(r"lib/[^/]+\.so\.", path) else "tools" if path.startswith("bin/") else "dev")
-            files.setdefault(kind, []).append((os.path.join(at, name), "usr/" + path))
+            kind = ("library" if re.match(r"lib/[^/]+\.so\.", path) else "tools" if path.startswith("bin/") else
+                    "python" if path.startswith(MODULE) else "dev")
+            place = path.replace(MODULE, "lib/python3/dist-packages/tandem/") if kind == "python" else path
+            files.setdefault(kind, []).append((os.path.join(at, name), "usr/" + place))
+    libraries = os.path.join(package, "lib")
     library = "libtandem" + version.rpartition(".")[0]
     same = "%s (= %s)" % (library, version)
-    build(library, version, LIBRARY, files["library"], [], folder, compression)
-    build("libtandem-dev", version, DEV, files["dev"], [same, "libabsl-dev"], folder, compression)
-    if "tools" in files:
-        build("tandem-tools", version, TOOLS, files["tools"], [same], folder, compression)
+    build(library, version, LIBRARY, files["library"], [], libraries, folder, compression)
+    build("libtandem-dev", version, DEV, files["dev"], [same, "libabsl-dev"], libraries, folder, compression)
+    build("tandem-tools", version, TOOLS, files["tools"], [same], libraries, folder, compression)
+    build("python3-tandem", version, PYTHON, files["python"], [same, "python3:any", "python3-numpy"], libraries, folder,
+          compression)
 
 
 main()
